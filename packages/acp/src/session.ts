@@ -327,13 +327,14 @@ async function choosePermission(
   choices: readonly PermissionChoice[],
   { callId, cwd }: { readonly callId: string; readonly cwd: string },
 ): Promise<string | undefined> {
-  const { name, args, preview, signal, label } = request;
+  const { name, args, preview, signal, label, directory } = request;
   const { title, kind, needs, caution, targets = [] } = request.description;
   const files = targets.filter((target) => target.type === "file");
   const view = viewCall({ name, args, preview, about: { title, kind, files } }, cwd);
   const reasons = needs.map(({ kind, path, reason }) =>
     textContent(`It ${kind}s ${shownLine(path)}: ${shownLine(reason)}.`),
   );
+  if (directory !== undefined) reasons.unshift(textContent(`It works in ${shownLine(directory)}.`));
   if (label !== undefined) reasons.unshift(textContent(`Asked by the sub-agent ${shownLine(label)}.`));
   if (caution !== undefined) reasons.push(textContent(`${shownLine(caution)}.`));
   return await editor.askPermission(

@@ -41,6 +41,7 @@ test("works on the newest commit in its own tree, and removes the tree if nothin
   const { code, stdout, stderr } = await box.run(["--worktree", "fix", "read a.txt"]);
   expect([code, stdout]).toEqual([0, expect.stringContaining("one")]);
   expect(stderr).toContain("on the branch agent/fix");
+  expect(stderr).toContain("Not in the work tree, because it is not committed: a.txt.");
   expect(stderr).toContain("The work tree fix was removed: nothing was changed in it.");
   expect(existsSync(pathOf("fix"))).toBe(false);
   expect(git(["worktree", "list"]).trim().split("\n")).toHaveLength(1);
@@ -53,7 +54,7 @@ test("keeps and names a tree with changes, which real git understands, and opens
   const { code, stderr } = await box.run(["--worktree", "fix", 'write "two" to b.txt']);
   expect(code).toBe(0);
   const path = pathOf("fix");
-  expect(stderr).toContain("The work tree fix was kept: 1 changed file (branch agent/fix, ");
+  expect(stderr).toContain("The work tree fix was kept: 1 changed file: b.txt (branch agent/fix, ");
   expect(git(["status", "--porcelain", "--branch"], path)).toBe("## agent/fix\n?? b.txt\n");
   expect(git(["worktree", "list"])).toContain("[agent/fix]");
   expect(existsSync(join(box.project, "b.txt"))).toBe(false);

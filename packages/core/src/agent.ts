@@ -37,7 +37,7 @@ import {
   steerWith,
 } from "./loop/messages.js";
 import { createOutputReader } from "./loop/output.js";
-import type { Run } from "./loop/run.js";
+import { type Run, readPackPrompt } from "./loop/run.js";
 import { RunLock } from "./loop/runLock.js";
 import { DIRECT_STEPS } from "./loop/steps.js";
 import { NO_TELEMETRY } from "./loop/telemetry.js";
@@ -158,6 +158,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
         host: {
           model: hostModel(provider, options.contextTokens),
           ...(resolveModel && { resolveModel: hostModels(resolveModel) }),
+          ...(options.openWorktree && { worktrees: true }),
           ...host,
           ...(host?.wake && {
             startAgent: (request: ChildAgentRequest, onEvent?: (event: AgentEvent) => void) =>
@@ -509,12 +510,6 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     })();
   }
 
-  #readPackPrompt(emit: (event: AgentEvent) => void): string {
-    const sections = this.registry.services.prompts((text) => emit({ type: "notice", text }));
-    const text = sections.map(({ title, text }) => `# ${title}\n${text}`).join("\n\n");
-    return text === "" ? "" : this.registry.redact(text);
-  }
-
   get #backgroundAgents(): Background {
     this.#background ??= {
       started: 0,
@@ -548,12 +543,13 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     return createRun({
       budgets: inherited ?? [this.#budget, own].filter((one) => one !== undefined),
       smallModel: options.smallModel,
+      openWorktree: options.openWorktree,
       provider: this.#provider,
       tools: this.registry,
       conversation: this.conversation,
       gate: this.#gate,
       packs: this.registry.services,
-      packPrompt: this.#readPackPrompt(emit),
+      packPrompt: readPackPrompt(this.registry, emit),
       session: this.conversation,
       takeSteering: (taking) => this.#steering.take(taking),
       output: output === undefined ? undefined : createOutputReader(output),
@@ -571,6 +567,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
       control: (options.toolChoice ?? options.beforeRequest ?? options.stopWhen) ? options : undefined,
       scope: "",
       label: undefined,
+      directory: undefined,
       depth: 0,
       meter: new UsageMeter(),
       allowance: {

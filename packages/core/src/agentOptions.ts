@@ -7,6 +7,7 @@ import type { CallHooks } from "./loop/hooks.js";
 import type { LoopLimits } from "./loop/run.js";
 import type { Steps } from "./loop/steps.js";
 import type { Telemetry } from "./loop/telemetry.js";
+import type { OpenWorktree } from "./loop/worktree.js";
 import type { ChatProvider, Effort } from "./providers/interface.js";
 import { checkOptions, type OptionChecks } from "./toolkit/hostOptions/checkOptions.js";
 import {
@@ -127,6 +128,11 @@ export interface AgentOptions<Entries extends readonly PackEntry[] = readonly Pa
   readonly onBudget?: OnBudget;
   /** A cheaper model for summaries and for child agents that read for others. Default: the same model. */
   readonly smallModel?: ChatProvider;
+  /**
+   * Makes a git work tree with its own tools for a child agent that asks for one. Absent: such children are refused. Not for
+   * agents whose `steps` are a journal: a work tree does not survive the machine.
+   */
+  readonly openWorktree?: OpenWorktree;
   /** The model's reasoning effort. Default: the server decides. `setEffort` changes it. */
   readonly effort?: Effort;
 }
@@ -216,6 +222,7 @@ const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
   maxTokens: checkPositive,
   onBudget: checkFunction,
   smallModel: checkProvider,
+  openWorktree: checkFunction,
   effort: checkEffort,
 };
 

@@ -25,6 +25,7 @@ export {
   type Grant,
   type GrantScope,
   type Grants,
+  type PermissionPlace,
   Permissions,
   type PermissionsOptions,
   type PersonDecision,

@@ -58,6 +58,7 @@ export type {
   StopDecision,
 } from "./loop/hooks.js";
 export type { Telemetry } from "./loop/telemetry.js";
+export type { AgentWorktree, OpenWorktree, WorktreeEnd } from "./loop/worktree.js";
 export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
 export { wrapProvider } from "./providers/wrap.js";

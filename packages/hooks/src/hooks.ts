@@ -20,7 +20,7 @@ export interface HookSource extends ReadHooks {
   readonly problem?: string;
 }
 
-type Host = Pick<PackHost, "ask" | "notice" | "trusted" | "directories" | "access">;
+type Host = Pick<PackHost, "ask" | "notice" | "trusted" | "directories" | "access" | "directory">;
 
 /** Functions for the agent that run the commands of the settings. */
 export function createHooks(
@@ -28,6 +28,7 @@ export function createHooks(
   tool: ReturnType<typeof runBashTool>,
   host: Host,
 ): CallHooks {
+  const { directory = process.cwd() } = host;
   const problem = sources.find((source) => source.problem !== undefined)?.problem;
   for (const line of sources.flatMap(({ leftOut }) => leftOut)) host.notice?.(line);
   const common = { session_id: randomUUID(), transcript_path: "", permission_mode: "default" };
@@ -54,8 +55,8 @@ export function createHooks(
   ): Promise<Merged> => {
     const handlers = (await usable(signal)).filter((one) => one.event === event && one.matches(names));
     const unique = [...new Map(handlers.map((one) => [one.command, one])).values()];
-    const input = { ...common, cwd: process.cwd(), hook_event_name: event, ...details };
-    const answers = await Promise.all(unique.map((one) => runHook(tool, one, input, signal)));
+    const input = { ...common, cwd: directory, hook_event_name: event, ...details };
+    const answers = await Promise.all(unique.map((one) => runHook(tool, one, { input, directory }, signal)));
     for (const { message } of answers) if (message !== undefined) host.notice?.(message);
     return merge(answers);
   };
@@ -67,7 +68,7 @@ export function createHooks(
   const callDetails = ({ id, name, args }: HookCall) => ({
     tool_name: toolNames(name)[0],
     agent_tool_name: name,
-    tool_input: claudeInput(name, args),
+    tool_input: claudeInput(name, args, directory),
     tool_use_id: id,
   });
   return {
@@ -75,7 +76,7 @@ export function createHooks(
     timeoutMs: TIMEOUT_MS,
     ...((problem !== undefined || sources.some(({ handlers }) => handlers.length > 0)) && {
       async beforeCall(call) {
-        const script = await changedScript(call, sources);
+        const script = await changedScript(call, sources, directory);
         const warning = `it would change ${quotePath(script ?? "")}, which a hook runs`;
         if (script !== undefined && !(await userAllows(warning, call, host))) return { deny: warning };
         if (!has("PreToolUse")) return undefined;
@@ -187,7 +188,11 @@ async function userAllows(reason: string, { name, signal }: HookCall, { ask }: H
  * The file of a hook command that a call would change. Hooks may run without a sandbox and without approval: a model
  * that may edit files must not decide what they do.
  */
-async function changedScript(call: HookCall, sources: readonly HookSource[]): Promise<string | undefined> {
+async function changedScript(
+  call: HookCall,
+  sources: readonly HookSource[],
+  directory: string,
+): Promise<string | undefined> {
   if (!call.capabilities.some((one) => one === "write" || one === "destroy")) return undefined;
   const { targets = [] } = await call.describe();
   const changed = targets.flatMap((target) =>
@@ -195,7 +200,7 @@ async function changedScript(call: HookCall, sources: readonly HookSource[]): Pr
   );
   if (changed.length === 0) return undefined;
   const words = sources.flatMap(({ handlers }) => handlers.flatMap(({ command }) => wordsOf(command)));
-  const files = words.map((word) => canonicalPath(resolve(word)));
+  const files = words.map((word) => canonicalPath(resolve(directory, word)));
   return files.find((file) => changed.some((path) => isInside(canonicalPath(path), file)));
 }
 
@@ -257,11 +262,15 @@ function toolNames(name: string): readonly [string, ...string[]] {
 }
 
 /** The arguments of a call under our names and Claude Code's. Paths under its names are absolute. */
-function claudeInput(name: string, args: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function claudeInput(
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  directory: string,
+): Record<string, unknown> {
   const input: Record<string, unknown> = { ...args };
   for (const [own, other] of Object.entries(TOOLS[name]?.arguments ?? {})) {
     const value = args[own];
-    if (value !== undefined) input[other] = other === "file_path" ? resolve(String(value)) : value;
+    if (value !== undefined) input[other] = other === "file_path" ? resolve(directory, String(value)) : value;
   }
   return input;
 }

@@ -31,15 +31,14 @@ type CommandTool = ReturnType<typeof runBashTool>;
 export async function runHook(
   tool: CommandTool,
   { command, timeoutMs }: Pick<Handler, "command" | "timeoutMs">,
-  event: Readonly<Record<string, unknown>>,
+  { input, directory }: { readonly input: Readonly<Record<string, unknown>>; readonly directory: string },
   signal: AbortSignal,
 ): Promise<HookAnswer> {
-  const json = asciiJson(event);
+  const json = asciiJson(input);
   if (json.length > MAX_INPUT) throw new Error(`the call is too large to be checked (${json.length} bytes)`);
   const chunks = Array.from({ length: Math.ceil(json.length / CHUNK) }, (_, index) =>
     json.slice(index * CHUNK, (index + 1) * CHUNK),
   );
-  const directory = process.cwd();
   const text = await tool.execute(
     {
       command: SCRIPT,

@@ -118,6 +118,16 @@ describe("PreToolUse", () => {
     expect(seen()).toMatchObject({ tool_name: "Bash", agent_tool_name: "run_powershell" });
   });
 
+  test("runs in the directory of the host", async () => {
+    const directory = join(folder, "tree");
+    mkdirSync(directory);
+    const command = `cat > event.json; echo "$AGENT_PROJECT_DIR" > project.txt`;
+    await chat({ hooks: hook("PreToolUse", command) }, { args: { path: "a.txt" }, host: { directory } });
+    const event = JSON.parse(readFileSync(join(directory, "event.json"), "utf8"));
+    expect(event).toMatchObject({ cwd: directory, tool_input: { file_path: join(directory, "a.txt") } });
+    expect(readFileSync(join(directory, "project.txt"), "utf8").trim()).toBe(directory);
+  });
+
   test.each([
     ["exits with 2", "echo not today >&2; exit 2", "not today"],
     ["exits with 2 after unreadable JSON", "echo '{'; echo not today >&2; exit 2", "not today"],

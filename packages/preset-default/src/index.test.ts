@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   type PackHost,
   type PersonAnswer,
@@ -6,7 +9,7 @@ import {
   ToolRegistry,
 } from "@agent/core";
 import { scriptedProvider } from "@agent/core/replay";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { Agent, createDefaultToolRegistry, type PresetOptions, register } from "./index.js";
 
 const context: ToolContext = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "session.json" };
@@ -116,6 +119,7 @@ test("exports the public API of @agent/preset-default", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
     "Agent",
     "createDefaultToolRegistry",
+    "followsDirectory",
     "packApiVersion",
     "packName",
     "register",
@@ -171,4 +175,34 @@ describe("ask_user", () => {
     register(registry, { context });
     expect(registry.hasTool("ask_user")).toBe(false);
   });
+});
+
+test("works in the directory of the host: files, search and commands", async () => {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "agent-preset-")));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  mkdirSync(join(directory, "src"));
+  writeFileSync(join(directory, "src/a.txt"), "needle\n");
+  const registry = createDefaultToolRegistry(context, {
+    enable: ["run_bash", "remove"],
+    host: { directory },
+  });
+  onTestFinished(() => registry.dispose());
+  expect(await registry.execute("read_file", { path: "src/a.txt" })).toBe("needle\n");
+  await registry.execute("write_file", { path: "src/b.txt", content: "needle too" });
+  await registry.execute("move", { source: "src/a.txt", destination: "c.txt" });
+  expect(readdirSync(directory, { recursive: true }).sort()).toEqual(["c.txt", "src", "src/b.txt"]);
+  expect(await registry.execute("list_dir", { path: "." })).toContain("c.txt");
+  expect(await registry.execute("search_text", { query: "needle", paths: ["."] })).toContain("src/b.txt");
+  expect(await registry.execute("search_files", { pattern: "**/*.txt" })).toContain("c.txt");
+  const command = async (args: object): Promise<string> =>
+    JSON.parse(await registry.execute("run_bash", { command: "pwd", ...args })).stdout.trim();
+  expect([await command({}), await command({ cwd: "src" })]).toEqual([directory, join(directory, "src")]);
+  const described = async (args: object) => {
+    const prepared = await registry.prepare("run_bash", { command: "pwd", ...args });
+    return "outcome" in prepared ? prepared : await prepared.describe(new AbortController().signal);
+  };
+  expect(await described({})).toMatchObject({ targets: [{ type: "command", text: "pwd" }] });
+  expect(await described({})).not.toMatchObject({ targets: [{ cwd: expect.anything() }] });
+  expect(await described({ cwd: "/" })).toMatchObject({ targets: [{ cwd: "/" }] });
+  expect(await registry.execute("remove", { path: "." })).toContain("is the working directory, and is never");
 });

@@ -20,6 +20,7 @@ import * as search from "@agent/tools-search";
 
 export const packName = "@agent/preset-default";
 export const packApiVersion = 1;
+export const followsDirectory = true;
 
 /** A root for the file and search tools, and options for each pack. */
 export interface PresetOptions {
@@ -119,7 +120,7 @@ function askUser(ask: NonNullable<PackHost["ask"]>) {
   });
 }
 
-const PRESET = { packName, packApiVersion, register };
+const PRESET = { packName, packApiVersion, followsDirectory, register };
 
 /** Creates a registry with all built-in tools. `remove` and `run_bash` stay disabled until `enable` names them. */
 export function createDefaultToolRegistry(

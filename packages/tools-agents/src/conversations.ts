@@ -12,6 +12,8 @@ const ID = /^[A-Za-z][\w-]{0,80}$/;
 export interface KeptChild {
   readonly agent: string;
   readonly messages: readonly ChatMessage[];
+  /** Whether it works in its own work tree, under its id. */
+  readonly isolation?: "worktree";
 }
 
 /**

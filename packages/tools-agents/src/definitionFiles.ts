@@ -89,7 +89,7 @@ export function parseDefinition(content: string, fileName: string, place: string
   if (head === undefined)
     throw new Error('it has no front matter: lines between "---" and "---" at its start');
   const fields = parseFields(head);
-  const { name = fileName, description, model, effort, maxTurns } = fields;
+  const { name = fileName, description, model, effort, maxTurns, isolation } = fields;
   if (typeof name !== "string" || !NAME.test(name)) {
     throw new Error(
       `${quote(String(name))} is not a name: letters, digits, "-" and "_", starting with a letter`,
@@ -107,6 +107,7 @@ export function parseDefinition(content: string, fileName: string, place: string
     ...(typeof model === "string" && model !== "inherit" && { model }),
     ...(effort !== undefined && { effort: checkedEffort(effort) }),
     ...(maxTurns !== undefined && { maxTurns: checkedTurns(maxTurns) }),
+    ...(isolation !== undefined && { isolation: checkedIsolation(isolation) }),
   };
 }
 
@@ -130,6 +131,11 @@ function checkedTurns(value: string | readonly string[]): number {
   const turns = Number(value);
   if (Number.isInteger(turns) && turns > 0) return turns;
   throw new Error(`maxTurns must be a whole number of at least 1, got ${quote(String(value))}`);
+}
+
+function checkedIsolation(value: string | readonly string[]): "worktree" {
+  if (value === "worktree") return value;
+  throw new Error(`isolation can only be "worktree", got ${quote(String(value))}`);
 }
 
 /** The part of YAML that front matter uses: texts, folded texts and lists. Other keys are ignored. */

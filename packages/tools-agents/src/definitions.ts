@@ -17,6 +17,8 @@ export interface AgentDefinition {
   readonly model?: string;
   readonly effort?: Effort;
   readonly maxTurns?: number;
+  /** `"worktree"`: it works in its own git work tree. */
+  readonly isolation?: "worktree";
   /** Where it was defined, for messages. */
   readonly place: string;
 }

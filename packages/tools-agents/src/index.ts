@@ -6,7 +6,7 @@ import {
   definePack,
   defineTool,
 } from "@agent/core";
-import { truncateMiddle } from "@agent/core/toolkit";
+import { quote, truncateMiddle } from "@agent/core/toolkit";
 import { BackgroundAgents } from "./background.js";
 import { Conversations } from "./conversations.js";
 import { EFFORTS } from "./definitionFiles.js";
@@ -39,6 +39,7 @@ const OPTIONS = {
           model: { type: "string", minLength: 1 },
           effort: { enum: EFFORTS },
           maxTurns: { type: "integer", minimum: 1 },
+          isolation: { enum: ["worktree"] },
         },
         required: ["description"],
         additionalProperties: false,
@@ -54,7 +55,7 @@ const OPTIONS = {
 
 /** An agent in the configuration: with a prompt, or another program's agent that supports the Agent Client Protocol. */
 export interface ConfiguredAgent
-  extends Partial<Pick<AgentDefinition, "prompt" | "model" | "effort" | "maxTurns">> {
+  extends Partial<Pick<AgentDefinition, "prompt" | "model" | "effort" | "maxTurns" | "isolation">> {
   /** When to use it, for the model. */
   readonly description: string;
   /** The tools it may use. Default: all of its parent. */
@@ -81,12 +82,14 @@ declare module "@agent/core" {
   }
 }
 
-export const { packName, packApiVersion, register } = definePack({
+export const { packName, packApiVersion, followsDirectory, register } = definePack({
   name: "@agent/tools-agents",
   options: OPTIONS,
+  followsDirectory: true,
   setup(host, registry) {
     const options = host.options as AgentsOptions;
     const { agents = {}, projectAgents = true, maxResult = DEFAULT_RESULT } = options;
+    const { directory = process.cwd(), worktrees = false } = host;
     const configured = Object.entries(agents).map(([name, one]) => configuredAgent(name, one));
     const programs = new Map<string, AgentProgram>(
       Object.entries(agents).flatMap(([name, { acp, env = [] }]) =>
@@ -96,11 +99,12 @@ export const { packName, packApiVersion, register } = definePack({
     if (programs.size > 0) {
       const environment = (passed: readonly string[]) =>
         environmentWithout(host.secretVariables ?? [], passed);
-      for (const tool of programTools(programs, environment)) registry.register(tool, { deferred: true });
+      for (const tool of programTools(programs, environment, directory))
+        registry.register(tool, { deferred: true });
     }
     const definitions = new Definitions(
       configured,
-      projectAgents ? process.cwd() : undefined,
+      projectAgents ? directory : undefined,
       host.agents ?? (() => []),
     );
     const kept = host.directories?.project;
@@ -110,18 +114,22 @@ export const { packName, packApiVersion, register } = definePack({
     const { startAgent: startInBackground, wake } = host;
 
     const childRequest = (
+      id: string,
       definition: AgentDefinition,
       request: Pick<ChildAgentRequest, "message" | "history">,
     ): ChildAgentRequest => {
-      const { name, prompt, model, effort, maxTurns } = definition;
+      const { name, prompt, model, effort, maxTurns, isolation } = definition;
       const { names, onlyRead } = toolsOf(definition, registry, OWN);
+      if (isolation && !worktrees) throw new Error(noWorktrees(definition));
       return {
         ...request,
-        systemPrompt: [host.context?.systemPrompt ?? "", prompt].filter((one) => one !== "").join("\n\n"),
+        inheritPrompt: true,
+        systemPrompt: prompt,
         tools: names,
-        // Two writing agents would overwrite each other's changes.
-        exclusive: !onlyRead,
+        // Two writing agents in the same directory would overwrite each other's changes.
+        exclusive: !onlyRead && !isolation,
         label: name,
+        ...(isolation && { worktree: id }),
         ...(model !== undefined && { model }),
         ...(effort !== undefined && { effort }),
         ...(maxTurns !== undefined && { maxTurns }),
@@ -131,12 +139,16 @@ export const { packName, packApiVersion, register } = definePack({
     /** Stores the conversation of a child under `id`, and reports its outcome. */
     const endingOf = async (
       id: string,
-      { name }: AgentDefinition,
+      { name, isolation }: AgentDefinition,
       answer: ChildAgentAnswer,
       before: number,
       longest: number,
     ): Promise<{ readonly text: string; readonly figures: string; readonly isDone: boolean }> => {
-      await conversations.keep(id, { agent: name, messages: answer.messages });
+      await conversations.keep(id, {
+        agent: name,
+        messages: answer.messages,
+        ...(isolation && { isolation }),
+      });
       const figures = figuresOf(answer, before);
       const isDone = answer.finishReason === "stop";
       const ending = isDone ? "" : ` It did not finish: ${answer.finishReason}.`;
@@ -144,7 +156,7 @@ export const { packName, packApiVersion, register } = definePack({
       return {
         figures,
         isDone,
-        text: `${text}\n\n[agent ${id}: ${figures}.${ending} ${SEND} continues it.]`,
+        text: `${text}\n\n[agent ${id}: ${figures}.${ending} ${SEND} continues it.]${worktreeNote(answer)}`,
       };
     };
 
@@ -157,7 +169,7 @@ export const { packName, packApiVersion, register } = definePack({
     ): Promise<string> => {
       const { startAgent } = call;
       if (!startAgent) throw new Error("no agent made this call, so that it can start none.");
-      const answer = await startAgent(childRequest(definition, request));
+      const answer = await startAgent(childRequest(id, definition, request));
       const before = request.history?.length ?? 0;
       const { text, figures, isDone } = await endingOf(id, definition, answer, before, maxResult);
       call.report({ ok: isDone, summary: figures, view: { type: "markdown", text: answer.text } });
@@ -174,7 +186,7 @@ export const { packName, packApiVersion, register } = definePack({
       background.start(
         id,
         titleOf(definition.name, message),
-        (onEvent) => start(childRequest(definition, { message }), onEvent),
+        (onEvent) => start(childRequest(id, definition, { message }), onEvent),
         async (ending) => {
           const text =
             "problem" in ending
@@ -209,6 +221,7 @@ export const { packName, packApiVersion, register } = definePack({
               type: "boolean",
               description: "Do not wait for its answer: you get it in a message when it has ended",
             },
+            ...(worktrees && ISOLATION),
           },
           required: ["agent", "task"],
           additionalProperties: false,
@@ -220,14 +233,15 @@ export const { packName, packApiVersion, register } = definePack({
         deadlineMs: Number.POSITIVE_INFINITY,
         titleFrom: ["agent", "task"],
         describe: ({ agent, task }) => ({ title: titleOf(agent, task), targets: [] }),
-        async execute({ agent, task, files = [], background: isBackground = false }, call) {
-          const definition = definitions.get(agent);
+        async execute({ agent, task, files = [], background: isBackground = false, ...rest }, call) {
+          const definition = isolated(definitions.get(agent), "isolation" in rest);
           const message =
             files.length === 0
               ? task
               : `${task}\n\nFiles to look at first:\n${files.map((one) => `- ${one}`).join("\n")}`;
           const id = conversations.newId(agent);
           const isProgram = programs.has(agent);
+          if (isProgram && definition.isolation) throw new Error(NO_PROGRAM_WORKTREE);
           if (isBackground && startInBackground && wake && !isProgram)
             return runInBackground(id, definition, message, { start: startInBackground, notify: wake });
           const text = isProgram
@@ -259,18 +273,19 @@ export const { packName, packApiVersion, register } = definePack({
       describe: ({ id, message }) => ({ title: titleOf(id, message), targets: [] }),
       async execute({ id, message }, call) {
         background.checkEnded(id);
-        const { agent, messages } = conversations.get(id);
-        return await run(id, definitions.get(agent), { message, history: messages }, call);
+        const { agent, messages, isolation } = conversations.get(id);
+        const definition = isolated(definitions.get(agent), isolation !== undefined);
+        return await run(id, definition, { message, history: messages }, call);
       },
     });
 
-    const description = runDescription(definitions.list());
+    const description = runDescription(definitions.list(), worktrees);
     let isListed = false;
     // Packs that are registered after this one may define agents. The text never changes after the first request.
     registry.onRefresh?.((later) => {
       if (isListed) return;
       isListed = true;
-      const whole = runDescription(definitions.list());
+      const whole = runDescription(definitions.list(), worktrees);
       if (whole === description) return;
       later.unregister(RUN);
       later.register(agentRun(whole));
@@ -338,13 +353,36 @@ function titleOf(who: string, text: string): string {
   return `${who}: ${text.split("\n", 1)[0]}`.slice(0, 200);
 }
 
-function runDescription(agents: readonly AgentDefinition[]): string {
+/** The argument of `agent_run` where the host can make work trees. */
+const ISOLATION = {
+  isolation: {
+    enum: ["worktree"],
+    description:
+      "The agent works in its own git work tree with the files of the newest commit, without uncommitted changes. Several that write can then work at the same time",
+  },
+} as const;
+
+const NO_PROGRAM_WORKTREE = "an agent of another program cannot have its own work tree. Leave out isolation.";
+
+function noWorktrees({ name, place }: AgentDefinition): string {
+  return `the agent ${quote(name)} (${place}) works in its own git work tree, and this program cannot make one: a run that survives its process, and a program of its own, have none. Use another agent, or remove isolation from its definition.`;
+}
+
+function isolated(definition: AgentDefinition, isWanted: boolean): AgentDefinition {
+  return isWanted ? { ...definition, isolation: "worktree" } : definition;
+}
+
+function worktreeNote({ worktree }: ChildAgentAnswer): string {
+  return worktree === undefined ? "" : `\n[${worktree.summary}]`;
+}
+
+function runDescription(agents: readonly AgentDefinition[], worktrees: boolean): string {
   const listed = agents
     .slice(0, MAX_LISTED)
     .map(({ name, description }) => `- ${name}: ${oneLine(description)}`);
   const more = agents.length > MAX_LISTED ? [`- and ${agents.length - MAX_LISTED} more`] : [];
   return [
-    "Start an agent with its own conversation for a task that needs many steps, and get its final answer. It has your tools or fewer, under the same rules. Several calls in one answer run at the same time if the agents only read, otherwise one after the other.",
+    `Start an agent with its own conversation for a task that needs many steps, and get its final answer. It has your tools or fewer, under the same rules. Several calls in one answer run at the same time if the agents only read${worktrees ? " or have their own work trees" : ""}, otherwise one after the other.`,
     "Agents:",
     ...listed,
     ...more,

@@ -1,4 +1,4 @@
-import { isAbsolute, resolve } from "node:path";
+import { resolve } from "node:path";
 import {
   type CallDescription,
   type CallTarget,
@@ -35,6 +35,7 @@ const ACCESS: Partial<Record<ToolKind, "read" | "write" | "delete">> = {
 export function programTools(
   programs: ReadonlyMap<string, AgentProgram>,
   environment: (passed: readonly string[]) => NodeJS.ProcessEnv,
+  directory: string,
 ) {
   const permission = defineTool({
     name: PERMISSION,
@@ -54,7 +55,8 @@ export function programTools(
     // What the program does then is unknown: the rules for the strongest tools apply.
     capabilities: ["write", "execute"],
     titleFrom: ["agent", "action"],
-    describe: ({ agent, action, kind, paths }) => describePermission(agent, action, kind, paths),
+    describe: ({ agent, action, kind, paths }) =>
+      describePermission({ agent, action, kind, paths }, directory),
     execute: ({ action }) => `Allowed: ${action}`,
   });
   const program = defineTool({
@@ -86,7 +88,7 @@ export function programTools(
       const { text, stopReason } = await runAcpAgent({
         command: known.command,
         env: environment(known.env),
-        directory: process.cwd(),
+        directory,
         task,
         signal: call.signal,
         onProcess: (pid) => call.onProcess(pid),
@@ -111,15 +113,23 @@ function permitted(agent: string, { callTool }: DefinedToolCall): AcpRun["permit
 }
 
 function describePermission(
-  agent: string,
-  action: string,
-  kind: ToolKind,
-  paths: readonly string[],
+  {
+    agent,
+    action,
+    kind,
+    paths,
+  }: {
+    readonly agent: string;
+    readonly action: string;
+    readonly kind: ToolKind;
+    readonly paths: readonly string[];
+  },
+  directory: string,
 ): CallDescription {
   const access = ACCESS[kind];
   const targets = paths.map(
     (path): CallTarget | undefined =>
-      access && { type: "file", path: isAbsolute(path) ? path : resolve(path), access, open: true },
+      access && { type: "file", path: resolve(directory, path), access, open: true },
   );
   const isKnown = targets.length > 0 && targets.every((target) => target !== undefined);
   return { title: `${agent}: ${action}`, kind, ...(isKnown && { targets: targets as CallTarget[] }) };

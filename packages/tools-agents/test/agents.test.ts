@@ -10,6 +10,7 @@ import {
   contentText,
   defineTool,
   type PackRegistry,
+  ToolRegistry,
 } from "@agent/core";
 import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -438,5 +439,97 @@ You review changes.
     const agent = agentWith([run("reviewer"), "Done."], { options: { projectAgents: false } });
     await agent.chat("go");
     expect(results(agent)[0]).toContain('there is no agent "reviewer"');
+  });
+});
+
+describe("isolation", () => {
+  const openWorktree = (opened: string[]) => async (name: string) => {
+    opened.push(name);
+    const registry = new ToolRegistry();
+    for (const one of [tool("look", "read", () => "in the tree"), tool("save", "write", () => "in the tree")])
+      registry.register(one);
+    const close = async () => ({ isKept: true, summary: `Kept ${name}.` });
+    return { directory: `/trees/${name}`, registry, close, systemPrompt: "You are in the tree." };
+  };
+
+  test("gives a child its own work tree under its id, by the argument or the definition, and agent_send opens it again", async () => {
+    define(".agents/agents/own.md", "---\ndescription: Works apart.\nisolation: worktree\n---\nWork.\n");
+    const opened: string[] = [];
+    let prompt: unknown;
+    const agent = agentWith(
+      [
+        run("worker", "do it", { isolation: "worktree" }),
+        (request) => {
+          prompt = request.messages[0]?.content;
+          return call("save");
+        },
+        "Saved.",
+        run("own"),
+        call("save"),
+        "Saved.",
+        () => call("agent_send", { id: opened[1], message: "again" }),
+        "Again.",
+        "Done.",
+      ],
+      { openWorktree: openWorktree(opened), systemPrompt: "You are in the project." },
+    );
+    await agent.chat("go");
+    expect(prompt).toMatch(/^You are in the tree\.\n\nYou do one task/);
+    expect(opened.map((name) => name.replace(/-\w+$/, ""))).toEqual(["worker", "own", "own"]);
+    expect(opened[2]).toBe(opened[1]);
+    expect(results(agent).map((text) => text.split("\n").at(-1))).toEqual(
+      opened.map((name) => `[Kept ${name}.]`),
+    );
+  });
+
+  test("runs agents that write at the same time if each has its own work tree", async () => {
+    const starts: number[] = [];
+    let running = 0;
+    let most = 0;
+    const agent = agentWith(
+      [
+        {
+          calls: [1, 2, 3].map(() => ({
+            name: "agent_run",
+            args: { agent: "worker", task: "x", isolation: "worktree" },
+          })),
+        },
+        ...[1, 2, 3].map(() => async () => {
+          most = Math.max(most, ++running);
+          starts.push(running);
+          await vi.waitFor(() => expect(starts).toHaveLength(3));
+          running--;
+          return "ok";
+        }),
+        "Done.",
+      ],
+      { openWorktree: openWorktree([]) },
+    );
+    await agent.chat("go");
+    expect(most).toBe(3);
+  });
+
+  test("is not offered where the host has no work trees, and a definition with it is refused with the reason", async () => {
+    define(".agents/agents/own.md", "---\ndescription: Works apart.\nisolation: worktree\n---\nWork.\n");
+    define(".agents/agents/wrong.md", "---\ndescription: x\nisolation: container\n---\nWork.\n");
+    const agent = agentWith([run("own"), run("worker", "x", { isolation: "worktree" }), "Done."]);
+    await agent.chat("go");
+    const [refused, unknown] = results(agent);
+    expect(refused).toMatch(
+      /the agent "own" \(.*own\.md\) works in its own git work tree, and this program cannot/,
+    );
+    expect(unknown).toContain("isolation");
+    expect(JSON.stringify(agent.getTools())).not.toContain("worktree");
+    const [{ detail } = { detail: "" }] = await agent.registry.services.diagnose();
+    expect(detail).toContain('isolation can only be "worktree", got "container"');
+  });
+
+  test("is refused for an agent of another program", async () => {
+    const agent = agentWith([run("other", "x", { isolation: "worktree" }), "Done."], {
+      options: { agents: { other: { description: "x", acp: "other --acp" } } },
+      openWorktree: openWorktree([]),
+    });
+    await agent.chat("go");
+    expect(results(agent)[0]).toContain("an agent of another program cannot have its own work tree");
   });
 });

@@ -15,6 +15,7 @@ test("exports exactly this public API", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
     "DEFAULT_HIDDEN_ENV",
     "createPolicy",
+    "followsDirectory",
     "packApiVersion",
     "packName",
     "register",

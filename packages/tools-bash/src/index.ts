@@ -27,9 +27,10 @@ declare module "@agent/core" {
  * Registers `run_bash`, and on Windows `run_powershell`, both disabled: the user opts in. Throws for an unknown or
  * mistyped option.
  */
-export const { packName, packApiVersion, register } = definePack({
+export const { packName, packApiVersion, followsDirectory, register } = definePack({
   name: PACK_NAME,
   options: OPTIONS,
+  followsDirectory: true,
   setup(host, registry) {
     const shared = new SharedRunner(host.options, host);
     // Not returned: `jobs` is created on first access, and an agent that runs no command needs none.

@@ -11,6 +11,7 @@ test("exports exactly this public API", async () => {
     "Workspace",
     "applyPatchTool",
     "editFileTool",
+    "followsDirectory",
     "listDirTool",
     "mkdirTool",
     "moveTool",

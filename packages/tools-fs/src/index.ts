@@ -47,9 +47,10 @@ const USE_PATCH =
 const USE_EDIT = "files are changed with edit_file here: pass path, old_text and new_text";
 
 /** Registers the file tools; `remove` starts disabled. Throws for an unknown or mistyped option. */
-export const { packName, packApiVersion, register } = definePack({
+export const { packName, packApiVersion, followsDirectory, register } = definePack({
   name: PACK_NAME,
   options: OPTIONS,
+  followsDirectory: true,
   setup(host, registry) {
     const { options, model } = host;
     const workspace = new Workspace(options, host);

@@ -41,7 +41,10 @@ export interface WorkspaceStep {
 const NONE: readonly string[] = [];
 
 /** The part of a pack's host that the file tools use. */
-export type WorkspaceHost = Pick<PackHost, "access" | "protectedPaths" | "protectedNames" | "editorFiles">;
+export type WorkspaceHost = Pick<
+  PackHost,
+  "access" | "protectedPaths" | "protectedNames" | "editorFiles" | "directory"
+>;
 
 /**
  * The state that the tools of one registry share: the root, protected paths, and which files were read. Growing
@@ -66,18 +69,18 @@ export class Workspace {
 
   /** Throws for an unknown or mistyped option, and if `root` does not exist. */
   constructor(given?: FsOptions, host: WorkspaceHost = {}) {
-    const { access, protectedPaths = NONE, protectedNames = NONE, editorFiles } = host;
+    const { access, protectedPaths = NONE, protectedNames = NONE, editorFiles, directory } = host;
     const options = checkedOptions(given);
     this.limits = {
       maxReadBytes: options.maxReadBytes ?? DEFAULT_LIMITS.maxReadBytes,
       maxReadLines: options.maxReadLines ?? DEFAULT_LIMITS.maxReadLines,
       maxEntries: options.maxEntries ?? DEFAULT_LIMITS.maxEntries,
     };
-    this.guard = createPathGuard(options.root);
+    this.guard = createPathGuard(options.root, directory);
     this.#access = access;
     this.editorFiles = editorFiles;
     this.pins = this.guard.root !== undefined || access !== undefined || protectedPaths.length > 0;
-    this.#base = this.guard.root ?? process.cwd();
+    this.#base = this.guard.root ?? directory ?? process.cwd();
     this.#protect = options.protect;
     this.#hostPaths = protectedPaths;
     this.#hostNames = protectedNames;

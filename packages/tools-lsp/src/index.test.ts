@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import * as lsp from "./index.js";
 
 test("exports the public API of @agent/tools-lsp", () => {
-  expect(Object.keys(lsp).sort()).toEqual(["packApiVersion", "packName", "register"]);
+  expect(Object.keys(lsp).sort()).toEqual(["followsDirectory", "packApiVersion", "packName", "register"]);
 });
 
 test.each([

@@ -29,9 +29,10 @@ const UNTRUSTED =
  * a tool, does. In a project that the host does not trust, nothing is ever started. Throws for an unknown or mistyped
  * option.
  */
-export const { packName, packApiVersion, register } = definePack({
+export const { packName, packApiVersion, followsDirectory, register } = definePack({
   name: PACK_NAME,
   options: OPTIONS,
+  followsDirectory: true,
   setup(host) {
     const servers = new Servers(readServers(host.options), host);
     const tools = [...readingTools(servers), renameTool(servers, host)] as const;

@@ -10,8 +10,8 @@ export class Connections {
   readonly #host: ConnectionHost;
   readonly #spill = new SpillDirectory();
 
-  constructor(options: McpOptions, directory: string, ask: PackHost["ask"]) {
-    this.#host = createConnectionHost(options, directory, ask);
+  constructor(options: McpOptions, directory: string, ask: PackHost["ask"], agentDirectory?: string) {
+    this.#host = createConnectionHost(options, directory, ask, agentDirectory);
   }
 
   /** Prepares the connection to a server, which starts with its first request. */

@@ -12,7 +12,7 @@ export type {
   ServerOptions,
   StdioServerOptions,
 } from "./config/options.js";
-export { packApiVersion, packName, register };
+export { followsDirectory, packApiVersion, packName, register };
 
 // Its tools are those of the servers, which the compiler does not know.
 declare module "@agent/core" {
@@ -26,9 +26,10 @@ declare module "@agent/core" {
  * takes effect with the next model request. Starts nothing: a server starts with the first call of one of its tools.
  * Every tool is disabled until it is enabled, by the server's own `enable` option or by name.
  */
-const { packName, packApiVersion, register } = definePack({
+const { packName, packApiVersion, followsDirectory, register } = definePack({
   name: PACK_NAME,
   options: OPTIONS,
+  followsDirectory: true,
   setup(host, registry) {
     const { options, baseDirectory = process.cwd() } = host;
     checkServers(options);

@@ -1,9 +1,19 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { mkdirSync, readlinkSync, realpathSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { connected, fixtureServer, lockServers, processesWith, until } from "./harness.js";
+import {
+  connected,
+  fixtureServer,
+  lockServers,
+  processesWith,
+  registryOf,
+  temporaryDirectory,
+  until,
+} from "./harness.js";
 
 const HOST = fileURLToPath(new URL("fixtures/host.mjs", import.meta.url));
 
@@ -26,6 +36,24 @@ test.each([
   expect(processesWith(mark).length).toBeGreaterThan(0);
   await registry.dispose();
   expect(processesWith(mark)).toEqual([]);
+});
+
+test("starts a server in the directory of the host, and a relative cwd below it", async () => {
+  const directory = realpathSync(temporaryDirectory());
+  mkdirSync(join(directory, "sub"));
+  for (const [cwd, expected] of [
+    [undefined, directory],
+    ["sub", join(directory, "sub")],
+  ] as const) {
+    const { mark, server } = markedServer({});
+    const lock = await lockServers({ docs: server });
+    const elsewhere = registryOf(
+      { docs: { ...server, ...(cwd !== undefined && { cwd }) } },
+      { directory: lock.directory, host: { directory } },
+    );
+    await elsewhere.run("mcp__docs__echo", {});
+    expect(processesWith(mark).map((pid) => readlinkSync(`/proc/${pid}/cwd`))).toEqual([expected]);
+  }
 });
 
 test("kills what a server started when the server dies", async () => {

@@ -6,6 +6,7 @@ const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: 
 
 test("exports exactly this public API", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
+    "followsDirectory",
     "packApiVersion",
     "packName",
     "register",

@@ -35,11 +35,12 @@ function threadStart(workers: number | undefined): PackServices {
  * Registers `search_text` and `search_files`, both enabled. Throws for an unknown or mistyped option, and if `root`
  * does not exist.
  */
-export const { packName, packApiVersion, register } = definePack({
+export const { packName, packApiVersion, followsDirectory, register } = definePack({
   name: PACK_NAME,
   options: OPTIONS,
-  setup({ options, access }) {
-    const settings = settingsOf(options, access);
+  followsDirectory: true,
+  setup({ options, ...host }) {
+    const settings = settingsOf(options, host);
     return {
       tools: [createSearchText(settings), createSearchFiles(settings)],
       ...(options.workers !== 0 && threadStart(options.workers)),
@@ -49,10 +50,10 @@ export const { packName, packApiVersion, register } = definePack({
 
 /** Creates `search_text` alone. `access` lists the paths that need approval to read. */
 export function searchTextTool(options?: SearchOptions, access?: AccessRules) {
-  return createSearchText(settingsOf(checkedOptions(options), access));
+  return createSearchText(settingsOf(checkedOptions(options), access ? { access } : {}));
 }
 
 /** Creates `search_files` alone. */
 export function searchFilesTool(options?: SearchOptions, access?: AccessRules) {
-  return createSearchFiles(settingsOf(checkedOptions(options), access));
+  return createSearchFiles(settingsOf(checkedOptions(options), access ? { access } : {}));
 }

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
-import type { AccessRules, CallDescription, CallTarget, DefinedToolCall } from "@agent/core";
+import type { CallDescription, CallTarget, DefinedToolCall, PackHost } from "@agent/core";
 import {
   canonicalPath,
   createPathGuard,
@@ -22,6 +22,8 @@ export const READS = Object.freeze(["read"] as const);
 export interface SearchSettings {
   /** Confines every search; absolute and canonical. */
   readonly root: string | undefined;
+  /** Where relative paths start. Default: the working directory of the process. */
+  readonly directory: string | undefined;
   readonly maxResults: number;
   readonly maxLineLength: number;
   readonly timeoutMs: number;
@@ -34,10 +36,14 @@ export interface SearchSettings {
 }
 
 /** Throws if `root` does not exist. `access` lists the paths that need approval to read. */
-export function settingsOf(options: SearchOptions, access: AccessRules | undefined): SearchSettings {
+export function settingsOf(
+  options: SearchOptions,
+  { access, directory }: Pick<PackHost, "access" | "directory">,
+): SearchSettings {
   const timeoutMs = options.timeoutMs ?? 20_000;
   return {
-    root: createPathGuard(options.root).root,
+    root: createPathGuard(options.root, directory).root,
+    directory,
     maxResults: options.maxResults ?? 200,
     maxLineLength: options.maxLineLength ?? 500,
     timeoutMs,
@@ -56,7 +62,7 @@ export function findScope(
   call: Pick<DefinedToolCall, "granted">,
 ): Scope {
   return {
-    cwd: workingDirectory(paths, settings.root),
+    cwd: workingDirectory(paths, settings),
     root: settings.root,
     secret: settings.secret,
     granted: call.granted.filter((need) => need.kind === "read").map((need) => need.path),
@@ -70,10 +76,11 @@ export function findScope(
  */
 export function describeSearch(
   paths: readonly string[],
-  { root, secret }: SearchSettings,
+  settings: SearchSettings,
   start?: string,
 ): CallDescription {
-  const cwd = workingDirectory(paths, root);
+  const { root, secret } = settings;
+  const cwd = workingDirectory(paths, settings);
   const guard = createPathGuard(root);
   const found = [...paths, ...(start === undefined ? [] : [start])].map((path) => placeOf(path, cwd, guard));
   const places = found.filter((place) => place !== undefined);
@@ -120,8 +127,11 @@ function placeOf(path: string, cwd: string, guard: PathGuard): Place | undefined
 }
 
 /** The base of relative paths: the root, unless the working directory is inside it. */
-function workingDirectory(paths: readonly string[], root: string | undefined): string {
-  const cwd = currentDirectory();
+function workingDirectory(
+  paths: readonly string[],
+  { root, directory }: Pick<SearchSettings, "root" | "directory">,
+): string {
+  const cwd = currentDirectory(directory);
   if (root !== undefined && (cwd === undefined || !isInside(root, cwd))) return root;
   if (cwd !== undefined) return cwd;
   const relative = paths.find((path) => !isAbsolute(path));
@@ -131,10 +141,10 @@ function workingDirectory(paths: readonly string[], root: string | undefined): s
   );
 }
 
-function currentDirectory(): string | undefined {
+function currentDirectory(directory: string | undefined): string | undefined {
   try {
     // Node remembers the directory even after it was removed.
-    const cwd = process.cwd();
+    const cwd = directory ?? process.cwd();
     return existsSync(cwd) ? cwd : undefined;
   } catch {
     return undefined;

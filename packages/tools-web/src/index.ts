@@ -22,10 +22,11 @@ declare module "@agent/core" {
  * Registers `web_fetch` and `web_search`. Both use the network, so they stay disabled until the user opts in;
  * `web_search` is withheld while no engine is configured. Throws for an unknown or mistyped option.
  */
-export const { packName, packApiVersion, secrets, register } = definePack({
+export const { packName, packApiVersion, secrets, followsDirectory, register } = definePack({
   name: PACK_NAME,
   options: OPTIONS,
   secrets: SEARCH_KEYS,
+  followsDirectory: true,
   setup({ options, context, state, model, permit, secrets: keys = process.env }) {
     const isAllowed = createHostList(`${PACK_NAME}: option allow`, options.allow ?? []);
     const known = new KnownAddresses(context, state);

@@ -10,7 +10,10 @@ import type { ChatState } from "./state/chatState.js";
 
 /** A call that waits for a decision. */
 export interface PendingApproval
-  extends Pick<ApprovalRequest, "name" | "args" | "capabilities" | "description" | "preview" | "label"> {
+  extends Pick<
+    ApprovalRequest,
+    "name" | "args" | "capabilities" | "description" | "preview" | "label" | "directory"
+  > {
   /**
    * The id of the question, not of the call: a model may reuse a call's id, and one decision must not count for both.
    */

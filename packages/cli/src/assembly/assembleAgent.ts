@@ -6,6 +6,7 @@ import {
   type ChatProvider,
   type ChildAgentRequest,
   Conversation,
+  type HostData,
   type OnBudget,
   type PackHost,
   type Telemetry,
@@ -60,6 +61,7 @@ import {
   packProblems,
   SANDBOX_OPT_OUT,
 } from "./assembleTools.js";
+import { ChildWorktrees } from "./childWorktrees.js";
 import { watchPacks } from "./packs/watchPacks.js";
 import { offerPlan } from "./presentPlan.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
@@ -175,13 +177,13 @@ export async function assembleAgent(
   // The user's own commands come first, so that a project cannot replace a command they know.
   const usersCommands = readOwnCommands(configDirectory());
   const ownCommands = [...usersCommands, ...projectCommands(cwd)];
-  const systemPrompt = (): string => {
+  const systemPrompt = (directory = cwd, found: readonly Instruction[] = instructions): string => {
     const skills = { all: ownCommands, own: usersCommands, none: [] }[use];
     const parts = [
       typeof settings.systemPrompt === "string"
         ? settings.systemPrompt
-        : createSystemPrompt(cwd, settings.systemPrompt),
-      formatInstructions(instructions, cwd),
+        : createSystemPrompt(directory, settings.systemPrompt),
+      formatInstructions(found, directory),
       describeSkills(skills),
     ];
     return parts.filter((part) => part !== "").join("\n\n");
@@ -201,21 +203,34 @@ export async function assembleAgent(
   const onBudget = options.onBudget ?? (askPack && askAboutBudget(askPack));
   // A tool asks when one of its calls runs, which is after the permissions were created.
   const permit = createPermit({ permissions: () => permissions, ask: askPermit, onProblem });
-  const tools = assembleTools(loaded, packs, conversation, {
-    ...options.forPacks,
-    // Without a way to start a turn, the result of a background agent would be lost.
-    ...(options.forPacks?.wake && {
-      startAgent: (request: ChildAgentRequest, onEvent?: (event: AgentEvent) => void) =>
-        agent.startAgent(request, onEvent),
-    }),
+  const onNotice = options.onNotice ?? onProblem;
+  const noticed = new Set<string>();
+  const notice = (message: string): void => {
+    noticed.add(message);
+    onNotice(message);
+  };
+  // A run with a journal may continue on another machine, where the work tree of a child is not.
+  const worktrees = options.steps === undefined;
+  const forPacks: HostData = {
     permit,
     containment: {
       wanted: () => settings.sandbox && (options.unattended === true || permissions.mode === "auto"),
       optOut: SANDBOX_OPT_OUT,
     },
-    notice: options.onNotice ?? onProblem,
+    notice,
     model: hostModel(provider, settings.contextTokens),
     ...(resolveModel && { resolveModel: hostModels(resolveModel) }),
+    ...(askPack && { ask: askPack }),
+  };
+  const tools = assembleTools(loaded, packs, conversation, {
+    ...forPacks,
+    ...options.forPacks,
+    ...(worktrees && { worktrees }),
+    // Without a way to start a turn, the result of a background agent would be lost.
+    ...(options.forPacks?.wake && {
+      startAgent: (request: ChildAgentRequest, onEvent?: (event: AgentEvent) => void) =>
+        agent.startAgent(request, onEvent),
+    }),
   });
   const skills = packSkills(tools.registry.services.skills, ownCommands);
   const permissions: Permissions = await createPermissions(loaded, tools, options);
@@ -253,6 +268,19 @@ export async function assembleAgent(
         )
       : undefined;
   const gate = createGate({ permissions, ask, undo, onProblem });
+  const subdirectories = (directory: string, known: Instruction[]): CallHooks =>
+    subdirectoryInstructions(directory, known, { project: cwd, use: () => use, onProblem });
+  const trees = worktrees
+    ? new ChildWorktrees({
+        ...{ cwd, loaded, packs, context: conversation, permissions, ask, undo, onProblem, onNotice },
+        // The tools of each tree would say the same about the sandbox.
+        host: { ...forPacks, notice: (message) => void (noticed.has(message) || notice(message)) },
+        systemPrompt: (directory) => systemPrompt(directory, findInstructions(directory, use)),
+        instructions: (directory) => subdirectories(directory, findInstructions(directory, use)),
+      })
+    : undefined;
+  if (trees) tools.registry.provide(trees.services, "@agent/cli");
+  await trees?.reportLeftovers();
   const agent = new Agent(provider, {
     conversation,
     registry: tools.registry,
@@ -262,11 +290,12 @@ export async function assembleAgent(
       gate.hooks,
       ...(watched ? [watched.hooks] : []),
       ...(requests ? [requests.hooks] : []),
-      subdirectoryInstructions(cwd, instructions, { use: () => use, onProblem }),
+      subdirectories(cwd, instructions),
     ],
     steps: notedSteps(options.steps),
     ...(options.telemetry && { telemetry: options.telemetry }),
     ...(resolveModel && { resolveModel }),
+    ...(trees && { openWorktree: (name, signal) => trees.open(name, signal) }),
     ...(chosen.smallModel && { smallModel: chosen.smallModel }),
     ...(limits.maxCost !== undefined && { maxCost: limits.maxCost }),
     ...(limits.maxTokens !== undefined && { maxTokens: limits.maxTokens }),
@@ -359,9 +388,18 @@ function askAboutBudget(ask: NonNullable<PackHost["ask"]>): OnBudget {
 function subdirectoryInstructions(
   cwd: string,
   instructions: Instruction[],
-  { use, onProblem }: { readonly use: () => InstructionUse; readonly onProblem: (message: string) => void },
+  {
+    project,
+    use,
+    onProblem,
+  }: {
+    /** The directory whose instructions the user was asked about. */
+    readonly project: string;
+    readonly use: () => InstructionUse;
+    readonly onProblem: (message: string) => void;
+  },
 ): CallHooks {
-  const consent = new InstructionConsent(cwd);
+  const consent = new InstructionConsent(project);
   return instructionHooks(cwd, instructions, {
     isAgreed: () => use() === "all" && (consent.answer ?? !canAsk()),
     onFound: (one) => {

@@ -6,25 +6,35 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
+import type { WorktreeEnd } from "@agent/core";
 import { errorMessage, quote } from "@agent/core/toolkit";
-import { canonicalPath, findRepository, isRecord, isSecretName, readRegularFile } from "@agent/internal";
-import { CliError } from "../process/errors.js";
+import {
+  canonicalPath,
+  escapeToLine,
+  findRepository,
+  isRecord,
+  isSecretName,
+  readRegularFile,
+} from "@agent/internal";
 import { stateDirectory } from "../process/paths.js";
-import { markOpen, removeMark } from "../sessions/openMark.js";
+import { isOpenElsewhere, markOpen, removeMark } from "../sessions/openMark.js";
 import { PrivateGit } from "../undo/privateGit.js";
 
-const NAME = /^[A-Za-z0-9][\w-]{0,60}$/;
+const NAME = /^[A-Za-z0-9][\w-]{0,80}$/;
 const COMMIT = /^[0-9a-f]{40}$/;
 const REF = /^refs\/(?!.*\.\.)[\w./-]+$/;
 const LARGEST_LINE = 4096;
 const LARGEST_REFS = 64 * 1024 * 1024;
 const LARGEST_INCLUDED = 16 * 1024 * 1024;
 const MOST_INCLUDED = 1000;
+const LARGEST_INDEX = 256 * 1024 * 1024;
+const MOST_NAMED = 20;
 /**
  * Names of files and directories with secrets, in addition to those that `isSecretName` recognises. They are never
  * copied, whatever `.worktreeinclude` contains.
@@ -49,53 +59,95 @@ interface Beginning {
 export interface OpenWorktree {
   readonly name: string;
   readonly path: string;
+  /** The directory in it that corresponds to the one it was opened from. */
+  readonly directory: string;
   readonly branch: string;
-  /** Notes for the user at the start, such as secret files that were not copied. */
+  /** Notes for the user at the start: which files are not in it. */
   readonly notices: readonly string[];
-  /** Removes it if nothing was changed. Resolves to one sentence about the result. Never rejects. */
-  close(): Promise<string>;
+  /** Removes it if nothing was changed. Never rejects. */
+  close(): Promise<WorktreeEnd>;
 }
 
 /**
  * Creates a worktree with the files of the newest commit, or reopens the one with that name. Git never runs with the
  * configuration of the project: the files are written by a private repository, and the entry in the project's
- * repository is written here. Throws a `CliError`.
+ * repository is written here. Throws with the reason.
  */
-export async function openWorktree(cwd: string, wanted: string | true): Promise<OpenWorktree> {
-  const name = wanted === true ? `w${randomBytes(3).toString("hex")}` : wanted;
+export async function openWorktree(cwd: string, name = newName()): Promise<OpenWorktree> {
   if (!NAME.test(name)) {
-    throw new CliError(
-      `--worktree ${quote(name)}: a name has letters, digits, "_" and "-", and starts with a letter or digit.`,
+    throw new Error(
+      `${quote(name)}: a name has letters, digits, "_" and "-", and starts with a letter or digit.`,
     );
   }
-  const repository = findRepository(join(canonicalPath(cwd), "file"));
-  if (!repository) throw new CliError("--worktree: this directory is in no git repository of yours.");
+  const project = findProject(cwd);
+  if (!project) throw new Error("this directory is in no git repository of yours.");
+  return await new Worktree(name, project).open();
+}
+
+/**
+ * Closes the work trees of the project whose agents ended without doing so, after a crash. Returns what became of each, for the
+ * user. `inUse` are those of this process. Never rejects.
+ */
+export async function closeLeftovers(cwd: string, inUse: ReadonlySet<string>): Promise<string[]> {
+  try {
+    const project = findProject(cwd);
+    if (!project || !existsSync(project.root)) return [];
+    const names = readdirSync(project.root).flatMap((file) => /^(.+)\.open$/.exec(file)?.[1] ?? []);
+    const ended = names.filter((name) => NAME.test(name) && !inUse.has(name));
+    const trees = ended.map((name) => new Worktree(name, project)).filter((tree) => !tree.isOpenElsewhere);
+    const ends = await Promise.all(trees.map((tree) => tree.closeLeftover()));
+    return ends.filter((end) => end !== undefined);
+  } catch {
+    // The directory cannot be read: opening a tree in it reports that.
+    return [];
+  }
+}
+
+function newName(): string {
+  return `w${randomBytes(3).toString("hex")}`;
+}
+
+/** Where the work trees of a repository are made, and from what. */
+interface Project {
+  /** The directory that the agent works in. */
+  readonly cwd: string;
+  readonly source: string;
+  /** The git directory of `source`, and that of the whole repository. */
+  readonly own: string;
+  readonly common: string;
+  readonly root: string;
+}
+
+function findProject(directory: string): Project | undefined {
+  const cwd = canonicalPath(directory);
+  const repository = findRepository(join(cwd, "file"));
+  if (!repository) return undefined;
   const { worktree: source, gitDirectories } = repository;
   const [own = "", common = own] = gitDirectories;
   const id = createHash("sha256").update(common).digest("hex").slice(0, 8);
   const root = join(dirname(stateDirectory()), "agent-worktrees", `${basename(source)}-${id}`);
-  const tree = new Worktree(name, source, own, common, root);
-  try {
-    return await tree.open();
-  } catch (error) {
-    if (error instanceof CliError) throw error;
-    throw new CliError(`--worktree ${name}: ${errorMessage(error)}`);
-  }
+  return { cwd, source, own, common, root };
 }
 
 class Worktree {
   readonly #name: string;
+  readonly #cwd: string;
   readonly #source: string;
   readonly #own: string;
   readonly #common: string;
   readonly #root: string;
 
-  constructor(name: string, source: string, own: string, common: string, root: string) {
+  constructor(name: string, { cwd, source, own, common, root }: Project) {
     this.#name = name;
+    this.#cwd = cwd;
     this.#source = source;
     this.#own = own;
     this.#common = common;
     this.#root = root;
+  }
+
+  get isOpenElsewhere(): boolean {
+    return isOpenElsewhere(this.#path);
   }
 
   get #path(): string {
@@ -131,17 +183,50 @@ class Worktree {
 
   async #openMarked(): Promise<OpenWorktree> {
     const known = existsSync(this.#path) ? this.#readBeginning() : undefined;
-    const { beginning, notices } = known ? { beginning: known, notices: [] } : await this.#create();
+    const { beginning, notices } = known
+      ? { beginning: known, notices: [] }
+      : await this.#create(await this.#uncommitted());
     return {
       name: this.#name,
       path: this.#path,
+      directory: this.#sameDirectory(),
       branch: `agent/${this.#name}`,
       notices,
       close: () => this.#close(beginning),
     };
   }
 
-  async #create(): Promise<{ readonly beginning: Beginning; readonly notices: readonly string[] }> {
+  /** Where the agent works, in the tree; its root if the commit has no such directory, or a link in its place. */
+  #sameDirectory(): string {
+    const way = relative(this.#source, this.#cwd);
+    if (findLink(this.#path, way) !== undefined) return this.#path;
+    const directory = join(this.#path, way);
+    return existsSync(directory) ? directory : this.#path;
+  }
+
+  /** Closes a tree that a crash left. Resolves to what became of it; `undefined` if there was nothing left. */
+  async closeLeftover(): Promise<string | undefined> {
+    if (!markOpen(this.#path)) return undefined;
+    for (const file of readdirSync(this.#root)) {
+      if (new RegExp(`^\\.git-${this.#name}-[0-9a-f]+$`).test(file))
+        rmSync(join(this.#root, file), { recursive: true, force: true });
+    }
+    if (!existsSync(this.#path)) {
+      removeMark(this.#path);
+      return undefined;
+    }
+    try {
+      const { summary } = await this.#close(this.#readBeginning());
+      return `An agent ended without closing its work tree. ${summary}`;
+    } catch (error) {
+      removeMark(this.#path);
+      return `An agent ended without closing its work tree ${this.#name}: ${errorMessage(error)}`;
+    }
+  }
+
+  async #create(
+    uncommitted: readonly string[],
+  ): Promise<{ readonly beginning: Beginning; readonly notices: readonly string[] }> {
     if (existsSync(join(this.#common, "reftable")))
       throw new Error("repositories whose references are in a reftable are not supported.");
     if (existsSync(this.#path) || existsSync(this.#entry) || this.#readRef(this.#ref) !== undefined) {
@@ -161,7 +246,9 @@ class Worktree {
       const { included, notices } = await this.#include(commit);
       const beginning = { commit, source: this.#source, included };
       writeFileSync(this.#beginningFile, JSON.stringify(beginning), { mode: 0o600 });
-      return { beginning, notices };
+      const copied = new Set(included);
+      const missing = uncommitted.filter((name) => !copied.has(name));
+      return { beginning, notices: [...(missing.length > 0 ? [notCommitted(missing)] : []), ...notices] };
     } catch (error) {
       this.#remove();
       throw error;
@@ -176,6 +263,22 @@ class Worktree {
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }
+  }
+
+  /** The files of the project that are not as in its newest commit; none if that cannot be found out. */
+  async #uncommitted(): Promise<string[]> {
+    return await this.#withGit(this.#source, async (git, directory) => {
+      // The project's index knows which files are unchanged: without it every file would be read.
+      const index = readRegularFile(join(this.#own, "index"), LARGEST_INDEX);
+      if (index === undefined) return [];
+      writeFileSync(join(directory, "index"), index, { mode: 0o600 });
+      const staged = await git.run(["diff-index", "-z", "--cached", "--name-only", this.#head()]);
+      const changed = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
+      const names = `${staged.toString()}\0${(await git.run(changed)).toString()}`
+        .split("\0")
+        .filter(Boolean);
+      return [...new Set(names)].sort();
+    }).catch(() => []);
   }
 
   async #checkOut(commit: string): Promise<void> {
@@ -237,7 +340,7 @@ class Worktree {
     return { included, notices };
   }
 
-  async #close(beginning: Beginning): Promise<string> {
+  async #close(beginning: Beginning): Promise<WorktreeEnd> {
     try {
       return await this.#removeUnchanged(beginning);
     } finally {
@@ -245,24 +348,30 @@ class Worktree {
     }
   }
 
-  async #removeUnchanged(beginning: Beginning): Promise<string> {
+  async #removeUnchanged(beginning: Beginning): Promise<WorktreeEnd> {
     const kept = `branch agent/${this.#name}, ${this.#path}`;
     let changes: string;
     try {
       changes = await this.#changes(beginning);
     } catch (error) {
       // If it cannot be compared, it may contain work.
-      return `The work tree ${this.#name} was kept, since it could not be compared: ${errorMessage(error)} (${kept})`;
+      const summary = `The work tree ${this.#name} was kept, since it could not be compared: ${errorMessage(error)} (${kept})`;
+      return { isKept: true, summary };
     }
     if (changes !== "") {
-      return `The work tree ${this.#name} was kept: ${changes} (${kept}). Open it again with agent --worktree ${this.#name}.`;
+      const summary = `The work tree ${this.#name} was kept: ${changes} (${kept}). Open it again with agent --worktree ${this.#name}.`;
+      return { isKept: true, summary };
     }
     try {
       this.#remove();
     } catch (error) {
-      return `The work tree ${this.#name} has no changes, but could not be removed: ${errorMessage(error)} Remove it with git worktree remove ${this.#path}.`;
+      const summary = `The work tree ${this.#name} has no changes, but could not be removed: ${errorMessage(error)} Remove it with git worktree remove ${this.#path}.`;
+      return { isKept: true, summary };
     }
-    return `The work tree ${this.#name} was removed: nothing was changed in it.`;
+    return {
+      isKept: false,
+      summary: `The work tree ${this.#name} was removed: nothing was changed in it.`,
+    };
   }
 
   /** What was changed since the start; empty if nothing was. Ignored files do not count. */
@@ -284,7 +393,8 @@ class Worktree {
       ...listed.filter((name) => !copied.has(name)),
       ...included.filter((name) => existsSync(join(this.#path, name)) && !isCopy(name)),
     ]);
-    return changed.size === 0 ? "" : `${changed.size} changed ${changed.size === 1 ? "file" : "files"}`;
+    if (changed.size === 0) return "";
+    return `${changed.size} changed ${changed.size === 1 ? "file" : "files"}: ${named([...changed].sort())}`;
   }
 
   #remove(): void {
@@ -328,6 +438,16 @@ class Worktree {
       .find((line) => line.endsWith(` ${ref}`))
       ?.split(" ", 1)[0];
   }
+}
+
+function notCommitted(names: readonly string[]): string {
+  return `Not in the work tree, because it is not committed: ${named(names)}.`;
+}
+
+function named(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_NAMED).map((name) => escapeToLine(name));
+  const more = names.length - shown.length;
+  return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }
 
 function isSecretFile(name: string): boolean {

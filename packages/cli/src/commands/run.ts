@@ -36,7 +36,10 @@ export async function runCommand(words: readonly string[], flags: RunFlags): Pro
   const isTask = typeof worktree === "string" && /\s/.test(worktree);
   const { openWorktree } = await import("../assembly/worktree.js");
   enterDirectory(cwd);
-  const tree = await openWorktree(process.cwd(), isTask ? true : worktree);
+  const name = isTask || worktree === true ? undefined : worktree;
+  const tree = await openWorktree(process.cwd(), name).catch((error: unknown) => {
+    throw new CliError(`--worktree${name === undefined ? "" : ` ${name}`}: ${errorMessage(error)}`);
+  });
   for (const notice of tree.notices) note(`agent: ${notice}`);
   note(`agent: working in ${tree.path} on the branch ${tree.branch}`);
   process.chdir(tree.path);
@@ -44,7 +47,7 @@ export async function runCommand(words: readonly string[], flags: RunFlags): Pro
     return await runHere(isTask ? [worktree, ...words] : words, others);
   } finally {
     process.chdir(dirname(tree.path));
-    note(`agent: ${await tree.close()}`);
+    note(`agent: ${(await tree.close()).summary}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Approve, CallHooks } from "@agent/core";
-import type { AskPerson, CallRules, Permissions } from "@agent/core/host";
+import type { AskPerson, CallRules, PermissionPlace, Permissions } from "@agent/core/host";
 import { quote } from "@agent/core/toolkit";
 import type { UndoLog } from "../undo/undoLog.js";
 
@@ -11,6 +11,8 @@ export interface GateOptions {
   /** The undo log, if file changes are recorded. */
   readonly undo: () => UndoLog | undefined;
   readonly onProblem: (message: string) => void;
+  /** The work tree of a child agent, if the gate is for one. */
+  readonly place?: PermissionPlace | undefined;
 }
 
 /** How an agent decides about calls: the rules first, then the user. */
@@ -25,17 +27,17 @@ export interface Gate {
  * answered, so that a change the user makes meanwhile is not attributed to the tool.
  */
 export function createGate(options: GateOptions): Gate {
-  const { permissions, ask, undo, onProblem } = options;
+  const { permissions, ask, undo, onProblem, place } = options;
   return {
-    ...permissions.approval(ask, onProblem),
+    ...permissions.approval(ask, onProblem, place),
     hooks: {
       name: "undo",
       timeoutMs: HOOK_LIMIT_MS,
       beforeRun: async (call) => {
-        await undo()?.before(call);
+        await undo()?.before(call, place?.root);
       },
       afterCall: async ({ id }) => {
-        await undo()?.after(id);
+        await undo()?.after(id, place?.root);
         return undefined;
       },
     },

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { CallTarget, EditorFiles, HookCall } from "@agent/core";
 import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { unsavedText } from "@agent/internal";
@@ -57,7 +57,8 @@ export class UndoLog {
   readonly #blobs: BlobStore;
   readonly #editorFiles: EditorFiles | undefined;
   readonly #open = new Map<string, OpenCall>();
-  #git: Promise<GitTree | string> | undefined;
+  /** By their directories: child agents may have their own. */
+  readonly #git = new Map<string, Promise<GitTree | string>>();
   #message = "";
   #id: string | undefined;
   #current = new Map<string, FileChange>();
@@ -145,34 +146,39 @@ export class UndoLog {
     }
   }
 
-  /** Called right before a call runs. Never rejects: a call must not fail because it cannot be undone. */
-  async before(call: LoggedCall): Promise<void> {
+  /**
+   * Called right before a call runs. `directory` is the work tree of the child agent that makes it. Never rejects: a call must
+   * not fail because it cannot be undone.
+   */
+  async before(call: LoggedCall, directory = this.#cwd): Promise<void> {
+    const key = keyOf(call.id, directory);
     try {
       const { capabilities } = call;
       if (!capabilities.some((one) => one === "write" || one === "destroy" || one === "execute")) return;
       const { targets } = await call.describe();
       const isUnknown = targets?.every(({ type, open }) => !open && type !== "command") !== true;
-      const git = isUnknown ? await this.#gitTree() : undefined;
+      const git = isUnknown ? await this.#gitTree(directory) : undefined;
       const tree = typeof git === "object" ? await git.capture() : undefined;
       const untracked = typeof git === "object" ? git.uncovered : git;
       const paths = tree === undefined ? writtenPaths(targets ?? []) : [];
       const states = await withUnsaved(await this.#statesOf(paths), this.#blobs, this.#editorFiles);
-      this.#open.set(call.id, { paths, tree, states, ...(untracked !== undefined && { untracked }) });
+      this.#open.set(key, { paths, tree, states, ...(untracked !== undefined && { untracked }) });
     } catch (error) {
-      this.#open.delete(call.id);
+      this.#open.delete(key);
       this.#untracked.add(failedCall(error));
     }
   }
 
   /** Called when the call has ended. Never rejects. */
-  async after(id: string): Promise<void> {
-    const call = this.#open.get(id);
-    this.#open.delete(id);
+  async after(id: string, directory = this.#cwd): Promise<void> {
+    const key = keyOf(id, directory);
+    const call = this.#open.get(key);
+    this.#open.delete(key);
     if (!call) return;
     if (call.untracked !== undefined) this.#untracked.add(call.untracked);
     try {
       if (call.tree !== undefined) {
-        const git = await this.#gitTree();
+        const git = await this.#gitTree(directory);
         if (typeof git === "string") return;
         for (const change of await git.changesSince(call.tree)) this.#add(change);
         return;
@@ -269,11 +275,24 @@ export class UndoLog {
     return MISSING;
   }
 
-  #gitTree(): Promise<GitTree | string> {
-    this.#git ??= import("./gitTree.js").then(({ GitTree }) =>
-      GitTree.open(this.#cwd, join(this.#directory, "git"), this.#blobs),
+  #gitTree(directory: string): Promise<GitTree | string> {
+    const known = this.#git.get(directory);
+    if (known) return known;
+    const opened = import("./gitTree.js").then(({ GitTree }) =>
+      GitTree.open(directory, this.#gitDirectory(directory), this.#blobs),
     );
-    return this.#git;
+    this.#git.set(directory, opened);
+    return opened;
+  }
+
+  #gitDirectory(directory: string): string {
+    return join(this.#directory, directory === this.#cwd ? "git" : `git-${basename(directory)}`);
+  }
+
+  /** The child agent that worked in this directory has ended. What it changed can still be undone. */
+  closeDirectory(directory: string): void {
+    if (!this.#git.delete(directory)) return;
+    rmSync(this.#gitDirectory(directory), { recursive: true, force: true });
   }
 
   get #file(): string {
@@ -312,6 +331,11 @@ export class UndoLog {
       for (const state of states.values()) if (state.kind === "file") used.add(state.blob);
     return this.#blobs.prune(used);
   }
+}
+
+/** Ids of calls are unique in one turn of one agent only, and agents with their own directories work at the same time. */
+function keyOf(id: string, directory: string): string {
+  return `${directory}\0${id}`;
 }
 
 /** The contents needed to undo and redo these messages. */

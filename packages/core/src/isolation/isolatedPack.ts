@@ -86,6 +86,8 @@ export function isolatedPack(options: IsolatedPackOptions): ToolPack {
   return {
     packName: manifest.packName ?? name,
     secrets: manifest.secrets,
+    // Its process starts in the directory.
+    followsDirectory: true,
     register: (registry, host) => {
       const runner = new Runner(options, registry, host);
       for (const [tool, described] of Object.entries(manifest.tools)) {
@@ -388,7 +390,7 @@ class Runner {
     }
     let launched: Launched;
     const policy = packPolicy({
-      ...{ entry, runtime: runtimeFile(), loader, grants, workspace: process.cwd() },
+      ...{ entry, runtime: runtimeFile(), loader, grants, workspace: this.#host?.directory ?? process.cwd() },
       secretPaths: this.#host?.access?.secret ?? [],
     });
     try {
@@ -459,13 +461,14 @@ class Runner {
 
   #hostData(): Record<string, unknown> {
     const host = this.#host;
-    const { protectedPaths, protectedNames, secretVariables, access, trusted, baseDirectory } = host ?? {};
+    const { protectedPaths, protectedNames, secretVariables, access, trusted, baseDirectory, directory } =
+      host ?? {};
     return {
       ...this.#news(),
       writes: this.#options.grants.files === "write",
       options: host?.options,
       secrets: host?.secrets ?? {},
-      data: { protectedPaths, protectedNames, secretVariables, access, trusted, baseDirectory },
+      data: { protectedPaths, protectedNames, secretVariables, access, trusted, baseDirectory, directory },
       offers: ["notice", "ask"].filter((name) => host?.[name as "notice"] !== undefined),
     };
   }

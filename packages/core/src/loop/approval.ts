@@ -25,6 +25,8 @@ export interface ApprovalRequest<Context = unknown> {
   readonly preview?: CallPreview;
   /** The label of the child agent that makes the call. */
   readonly label?: string;
+  /** Where the child agent that makes the call works, if it has its own work tree. */
+  readonly directory?: string;
   /** The id of the call that this one is nested in. */
   readonly parent?: string;
   /** Set if the call cannot wait for a later decision, because the call around it cannot run again. */
@@ -102,11 +104,13 @@ const RUN: GateAnswer = { type: "run" };
 export class ApprovalGate {
   readonly #approve: GivenApprove;
   readonly #rules: CallRules;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue: { last: Promise<unknown> };
 
-  constructor(approve: GivenApprove, rules: CallRules) {
+  /** With `queue`, questions wait for those of another gate. */
+  constructor(approve: GivenApprove, rules: CallRules, queue?: ApprovalGate) {
     this.#approve = approve;
     this.#rules = rules;
+    this.#queue = queue ? queue.#queue : { last: Promise.resolve() };
   }
 
   /** Decides about a call. Rejects only with a `SuspendedCall`. `preview` is called only before a question. */
@@ -116,8 +120,8 @@ export class ApprovalGate {
     late?: LateDecision,
   ): Promise<GateAnswer> {
     // Queued, so that parallel calls never ask at the same time and an "always" applies to those still waiting.
-    const answer = this.#last.then(() => this.#decide(request, preview, late));
-    this.#last = answer.catch(() => undefined);
+    const answer = this.#queue.last.then(() => this.#decide(request, preview, late));
+    this.#queue.last = answer.catch(() => undefined);
     return answer;
   }
 

@@ -263,7 +263,7 @@ async function askGate(
   late: LateDecision | undefined,
   { run, turn, parents }: CallScene,
 ): Promise<Decided | ToolResult> {
-  const { signal, context, scope, label } = run;
+  const { signal, context, scope, label, directory } = run;
   const { name, args, capabilities } = call;
   const request: ApprovalRequest = {
     scope,
@@ -274,6 +274,7 @@ async function askGate(
     capabilities,
     description: described,
     ...(label !== undefined && { label }),
+    ...(directory !== undefined && { directory }),
     ...parentOf(parents),
     ...(parents.length > 0 && !mayWait(parents, run) && { cannotWait: true as const }),
     context,

@@ -1,6 +1,6 @@
 import { findContentProblem, wellFormed } from "../conversation/content.js";
 import { Conversation } from "../conversation/conversation.js";
-import { AgentError, throwIfAborted } from "../errors.js";
+import { AgentError, isAgentError, throwIfAborted } from "../errors.js";
 import type { AgentEvent, DoneEvent } from "../events.js";
 import type { ChatProvider } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
@@ -15,11 +15,13 @@ import {
 } from "../toolkit/hostOptions/checks.js";
 import { resolveProvider } from "../tools/models.js";
 import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/tool.js";
+import { ApprovalGate, SuspendedCall } from "./approval.js";
 import { Budget, isCountable, limitsOf } from "./budget.js";
-import type { CallSlots } from "./callPath.js";
+import { CallSlots } from "./callPath.js";
 import { createOutputReader } from "./output.js";
-import { type LoopLimits, type RunParts, toolSubset } from "./run.js";
+import { type LoopLimits, type RunParts, readPackPrompt, toolSubset, toolsWithin } from "./run.js";
 import { UsageMeter } from "./usage.js";
+import { type AgentWorktree, openFor } from "./worktree.js";
 
 /** The call that started the child agent. Ids are unique within one turn only. */
 interface CallPlace {
@@ -48,6 +50,8 @@ const REQUEST: OptionChecks<ChildAgentRequest> = {
   maxTokens: checkPositive,
   output: () => undefined,
   exclusive: checkBoolean,
+  inheritPrompt: checkBoolean,
+  worktree: checkText,
   label: checkText,
 };
 
@@ -105,15 +109,16 @@ export function createChildStarter(
     checkLimits(parent);
     parent.allowance.children--;
     // Encode the id: the model chooses it, and it must not look like the path of another call.
-    const place = `${turn}/${encodeURIComponent(callId)}`;
-    const child = started.get(place) ?? 0;
-    started.set(place, child + 1);
-    const { label, message, systemPrompt = "", tools, maxTurns, effort = parent.effort } = request;
+    const turnPlace = `${turn}/${encodeURIComponent(callId)}`;
+    const child = started.get(turnPlace) ?? 0;
+    started.set(turnPlace, child + 1);
+    const { label, message, tools, maxTurns, effort = parent.effort } = request;
     const model: Partial<Pick<RunParts, "provider" | "limits">> =
       request.model === undefined ? smallModelOf(request, parent) : await modelOf(request.model, parent);
     const own = limitsOf(request);
     const reader = request.output === undefined ? undefined : createOutputReader(request.output);
     const { history } = request;
+    const systemPrompt = promptOf(request, parent.session.systemPrompt);
     const conversation = new Conversation({
       systemPrompt,
       ...(history && { session: { systemPrompt, messages: history } }),
@@ -132,31 +137,88 @@ export function createChildStarter(
       });
     };
     const release = await takePlace(parent, request.exclusive ?? false, signal);
-    const done = await runChild({
-      ...parent,
-      ...model,
-      conversation,
-      signal,
-      tools: tools === undefined ? parent.tools : toolSubset(parent.tools, new Set(tools)),
-      limits: { ...parent.limits, ...model.limits, ...(maxTurns !== undefined && { maxTurns }) },
-      effort,
-      takeSteering: () => [],
-      output: reader,
-      control: undefined,
-      decisions: {},
-      slots,
-      label,
-      scope: `${parent.scope}${place}/${child}/`,
-      depth: parent.depth + 1,
-      meter: new UsageMeter(parent.meter),
-      budgets: own ? [...parent.budgets, new Budget("child", own)] : parent.budgets,
-      emit,
-    }).finally(release);
-    emit(done);
-    const { text, output, finishReason, turns, usage } = done;
-    const messages = [...conversation.sessionContext];
-    return { text, ...(reader && { output }), finishReason, turns, usage, messages };
+    try {
+      const tree = await openFor(request.worktree, parent.openWorktree, signal);
+      const { result: done, end } = await closing(tree, async () => {
+        throwIfAborted(signal);
+        if (tree?.systemPrompt !== undefined)
+          conversation.setSystemPrompt(promptOf(request, tree.systemPrompt));
+        const place = tree && partsIn(tree, parent, emit);
+        const allTools = place?.tools ?? parent.tools;
+        return await runChild({
+          ...parent,
+          ...place,
+          ...model,
+          conversation,
+          signal,
+          tools: tools === undefined ? allTools : toolSubset(allTools, new Set(tools)),
+          limits: { ...parent.limits, ...model.limits, ...(maxTurns !== undefined && { maxTurns }) },
+          effort,
+          takeSteering: () => [],
+          output: reader,
+          control: undefined,
+          decisions: {},
+          // In its own directory it need not wait for calls of others.
+          slots: tree ? new CallSlots() : slots,
+          label,
+          scope: `${parent.scope}${turnPlace}/${child}/`,
+          depth: parent.depth + 1,
+          meter: new UsageMeter(parent.meter),
+          budgets: own ? [...parent.budgets, new Budget("child", own)] : parent.budgets,
+          emit,
+        });
+      });
+      emit(done);
+      const { text, output, finishReason, turns, usage } = done;
+      const messages = [...conversation.sessionContext];
+      return {
+        ...{ text, finishReason, turns, usage, messages },
+        ...(reader && { output }),
+        ...(end && { worktree: end }),
+      };
+    } finally {
+      release();
+    }
   };
+}
+
+function promptOf({ systemPrompt = "", inheritPrompt }: ChildAgentRequest, ofAgent: string): string {
+  const parts = inheritPrompt ? [ofAgent, systemPrompt] : [systemPrompt];
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
+/** What a child with its own work tree has in place of its parent's. */
+function partsIn(
+  { directory, registry, approval, hooks }: AgentWorktree,
+  { tools, gate, hooks: ofParent }: RunParts,
+  emit: (event: AgentEvent) => void,
+): Pick<RunParts, "directory" | "tools" | "gate" | "hooks" | "packs" | "packPrompt"> {
+  return {
+    directory,
+    tools: toolsWithin(registry, tools),
+    gate: approval ? new ApprovalGate(approval.approve, approval.rules, gate) : gate,
+    hooks: hooks ?? ofParent,
+    packs: registry.services,
+    packPrompt: readPackPrompt(registry, emit),
+  };
+}
+
+/** Closes the work tree when the child has ended. If the child failed, its error names a tree that was kept. */
+async function closing<T>(
+  tree: AgentWorktree | undefined,
+  run: () => Promise<T>,
+): Promise<{ readonly result: T; readonly end?: NonNullable<ChildAgentAnswer["worktree"]> }> {
+  if (!tree) return { result: await run() };
+  const { directory } = tree;
+  let result: T;
+  try {
+    result = await run();
+  } catch (error) {
+    const { isKept, summary } = await tree.close();
+    if (!isKept || !isAgentError(error) || error instanceof SuspendedCall) throw error;
+    throw new AgentError(error.code, `${error.message} ${summary}`, { cause: error });
+  }
+  return { result, end: { directory, ...(await tree.close()) } };
 }
 
 /**

@@ -6,6 +6,7 @@ import type { CallAbout } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ResolveModel } from "../tools/models.js";
 import { type PreparedCall, type PrepareOptions, unavailable } from "../tools/preparedCall.js";
+import type { ToolRegistry } from "../tools/registry.js";
 import type { PackServiceList } from "../tools/services.js";
 import type { ChatTool, FreeformInput, ToolCapability } from "../tools/tool.js";
 import type { ApprovalDecisions, ApprovalGate } from "./approval.js";
@@ -18,6 +19,7 @@ import type { OutputReader } from "./output.js";
 import type { Steps } from "./steps.js";
 import type { Telemetry } from "./telemetry.js";
 import type { UsageMeter } from "./usage.js";
+import type { OpenWorktree } from "./worktree.js";
 
 export interface LoopLimits {
   readonly maxTurns: number;
@@ -46,6 +48,8 @@ export interface LoopTools {
   ): Promise<PreparedCall | ToolResult>;
   getSharedSchemas(): readonly ChatTool[];
   getFreeform(): Readonly<Record<string, FreeformInput>> | undefined;
+  /** Whether a call of the tool would run. */
+  isToolEnabled(name: string): boolean;
   getCapabilities(name: string): readonly ToolCapability[];
   isRepeatable(name: string): boolean;
   /** Facts about a call before it is validated: its title and kind. */
@@ -83,6 +87,8 @@ export interface Run {
   readonly resolveModel: ResolveModel | undefined;
   /** A cheaper model for summaries and for child agents that ask for it. */
   readonly smallModel: ChatProvider | undefined;
+  /** Makes work trees for child agents, where the host can. */
+  readonly openWorktree: OpenWorktree | undefined;
   readonly steps: Steps;
   readonly telemetry: Telemetry;
   /** Takes the messages given to `steer` since the last call; with `last`, closes the queue if there are none. */
@@ -105,6 +111,8 @@ export interface Run {
   readonly scope: string;
   /** A child agent's label, given by the tool that started it. */
   readonly label: string | undefined;
+  /** Where a child agent with its own work tree works. */
+  readonly directory: string | undefined;
   readonly depth: number;
   readonly meter: UsageMeter;
   /** The budgets of this run and of its parents. */
@@ -121,12 +129,13 @@ export type RunParts = Omit<Run, "startAgent">;
  * Restricts a registry to the tools with these names; enabled and disabled stay as they are. Calls to other tools are
  * refused.
  */
-export function toolSubset(tools: LoopTools, names: ReadonlySet<string>): LoopTools {
+export function toolSubset(tools: LoopTools, names: Pick<ReadonlySet<string>, "has">): LoopTools {
   return {
     prepare: async (name, args, options) => {
       if (names.has(name)) return await tools.prepare(name, args, options);
       return { ...unavailable("not_available", name), durationMs: 0 };
     },
+    isToolEnabled: (name) => names.has(name) && tools.isToolEnabled(name),
     getSharedSchemas: () => tools.getSharedSchemas().filter(({ function: { name } }) => names.has(name)),
     // A provider only looks up the tools in the request.
     getFreeform: () => tools.getFreeform(),
@@ -136,4 +145,28 @@ export function toolSubset(tools: LoopTools, names: ReadonlySet<string>): LoopTo
     titleFrom: (name) => tools.titleFrom(name),
     redact: (text) => tools.redact(text),
   };
+}
+
+/** The tools of a work tree, as far as those of the same name are on in `parent`: also the one that a call is redirected to. */
+export function toolsWithin(tools: LoopTools, parent: LoopTools): LoopTools {
+  const isOn = (name: string): boolean => parent.isToolEnabled(name);
+  const refused = (name: string): ToolResult => ({ ...unavailable("not_available", name), durationMs: 0 });
+  return {
+    ...toolSubset(tools, { has: isOn }),
+    prepare: async (name, args, options) => {
+      if (!isOn(name)) return refused(name);
+      const prepared = await tools.prepare(name, args, options);
+      return "outcome" in prepared || isOn(prepared.name) ? prepared : refused(prepared.name);
+    },
+  };
+}
+
+/** What packs add to the system prompt. */
+export function readPackPrompt(
+  { services, redact }: Pick<ToolRegistry, "services" | "redact">,
+  emit: (event: AgentEvent) => void,
+): string {
+  const sections = services.prompts((text) => emit({ type: "notice", text }));
+  const text = sections.map(({ title, text }) => `# ${title}\n${text}`).join("\n\n");
+  return text === "" ? "" : redact(text);
 }

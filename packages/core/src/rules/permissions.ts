@@ -81,6 +81,12 @@ export interface PermissionsOptions {
   readonly root?: string;
 }
 
+/** Where calls are decided about: the tools, and where patterns for files begin. */
+export interface PermissionPlace {
+  readonly registry: ToolRegistry;
+  readonly root: string;
+}
+
 /** The current permissions: the mode, the rules of the configuration, and the user's permanent approvals. */
 export class Permissions {
   readonly rules: RuleSet;
@@ -139,23 +145,26 @@ export class Permissions {
     return await this.#grants.revoke(grant);
   }
 
-  /** `mode`: decide as if in this mode. */
-  async decide(call: RuledCall, mode = this.#mode): Promise<Ruling> {
+  /** `mode`: decide as if in this mode. `place`: for the tools of another directory. */
+  async decide(call: RuledCall, mode = this.#mode, place = this.#place): Promise<Ruling> {
     const { rules, confirm } = this;
+    const { registry: tools, root } = place;
     const { unattended: allowsContained = false } = this.#options;
     const granted = this.grants.map((one) => one.rule);
-    const isForeign = (name: string): boolean => this.#isForeign(name);
-    const options = { ...this.#places, rules, granted, confirm, mode, isForeign, allowsContained };
+    const isForeign = (name: string): boolean => isForeignTool(name, tools);
+    const options = { tools, root, rules, granted, confirm, mode, isForeign, allowsContained };
     return await decideCall(call, options);
   }
 
   /** The user's choices for this call, narrowest first. */
-  async alwaysChoices(call: Pick<ApprovalRequest, "name" | "args" | "capabilities" | "description">) {
-    const offers: AlwaysChoice[] = await offerRules(call, this.#places);
-    const { tools } = this.#places;
+  async alwaysChoices(
+    call: Pick<ApprovalRequest, "name" | "args" | "capabilities" | "description">,
+    { registry: tools, root } = this.#place,
+  ) {
+    const offers: AlwaysChoice[] = await offerRules(call, { tools, root });
     const isEdit = onlyEdits(call.capabilities) && !isConfirmed(call.name, this.confirm, tools);
     const wouldRun = this.#mode === "ask" && isEdit;
-    if (wouldRun && offers.length > 0 && !this.#isForeign(call.name)) {
+    if (wouldRun && offers.length > 0 && !isForeignTool(call.name, tools)) {
       offers.push({ mode: "edits", label: "accept edits from now on" });
     }
     return offers;
@@ -163,11 +172,12 @@ export class Permissions {
 
   /**
    * Creates the `rules` and `approve` of an agent: the rules decide first, then `ask`. `onProblem` is called if a grant
-   * cannot be stored.
+   * cannot be stored. `place`: for a child agent in another directory, under the same mode, rules and grants.
    */
   approval(
     ask: AskPerson,
     onProblem: (message: string) => void,
+    place: PermissionPlace = this.#place,
   ): { readonly rules: CallRules; readonly approve: Approve } {
     const grant = (rule: string, scope: GrantScope): Promise<void> =>
       this.grant(parseRule(rule), scope).catch((error: unknown) => {
@@ -176,11 +186,14 @@ export class Permissions {
         );
       });
     return {
-      rules: { decide: (request) => this.decide(request), allow: (rule) => grant(rule, "session") },
+      rules: {
+        decide: (request) => this.decide(request, this.#mode, place),
+        allow: (rule) => grant(rule, "session"),
+      },
       approve: async (request) => {
         const runsInAuto = async (): Promise<boolean> =>
-          (await this.decide(request, "auto")).type === "allow";
-        const decision = await ask(request, await this.alwaysChoices(request), runsInAuto);
+          (await this.decide(request, "auto", place)).type === "allow";
+        const decision = await ask(request, await this.alwaysChoices(request, place), runsInAuto);
         if (decision === "suspend" || decision === "allow" || "deny" in decision) return decision;
         if ("mode" in decision) this.mode = decision.mode;
         else await grant(decision.always, decision.scope);
@@ -189,20 +202,9 @@ export class Permissions {
     };
   }
 
-  get #places(): { readonly tools: ToolRegistry; readonly root: string } {
+  get #place(): PermissionPlace {
     const { registry, root = globalThis.process?.cwd?.() ?? "/" } = this.#options;
-    return { tools: registry, root };
-  }
-
-  /**
-   * Whether a tool asks until it is allowed. The capabilities that a server or a third-party pack declares prove
-   * nothing. The name that a pack declares is used only if the host does not know the installed one.
-   */
-  #isForeign(name: string): boolean {
-    if (SERVER_TOOL.test(name)) return true;
-    const tool = this.#options.registry.describeTools().find((one) => one.name === name);
-    const isOwn = OWN_PACKS.test(tool?.source ?? "") && !tool?.foreign;
-    return !isOwn && !onlyReads(tool?.capabilities ?? []);
+    return { registry, root };
   }
 
   #turnOff(): void {
@@ -216,4 +218,15 @@ export class Permissions {
     this.#options.registry.disable(name);
     this.#turnedOff.push(name);
   }
+}
+
+/**
+ * Whether a tool asks until it is allowed. The capabilities that a server or a third-party pack declares prove
+ * nothing. The name that a pack declares is used only if the host does not know the installed one.
+ */
+function isForeignTool(name: string, registry: ToolRegistry): boolean {
+  if (SERVER_TOOL.test(name)) return true;
+  const tool = registry.describeTools().find((one) => one.name === name);
+  const isOwn = OWN_PACKS.test(tool?.source ?? "") && !tool?.foreign;
+  return !isOwn && !onlyReads(tool?.capabilities ?? []);
 }

@@ -3,6 +3,7 @@ import { AgentError } from "../errors.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import {
   arrayOf,
+  checkBoolean,
   checkFunction,
   checkObject,
   checkRegistry,
@@ -59,6 +60,8 @@ export interface PackDefinition<
   readonly secrets?: readonly string[];
   /** The access it needs when it runs in its own process: `{ hosts: ["api.acme.com"] }`. */
   readonly needs?: PackNeeds;
+  /** `true`: its tools work in `host.directory`, if the host names one. */
+  readonly followsDirectory?: boolean;
   /**
    * Called for each agent that uses the pack. Returns its tools and services. Synchronous; use `registry` to add and
    * remove tools later.
@@ -79,6 +82,7 @@ export interface DefinedPack<Name extends string, Names extends string, Options>
   readonly packApiVersion: 1;
   readonly secrets: readonly string[] | undefined;
   readonly needs: PackNeeds | undefined;
+  readonly followsDirectory: boolean | undefined;
   readonly register: (registry: PackRegistry<Names>, host?: PackHost<Options>) => void;
 }
 
@@ -87,6 +91,7 @@ const DEFINITION: OptionChecks<Record<keyof PackDefinition<string, []>, unknown>
   options: () => undefined,
   secrets: textsOf("names of variables"),
   needs: checkObject,
+  followsDirectory: checkBoolean,
   setup: checkFunction,
 };
 
@@ -123,7 +128,7 @@ export function definePack<
     definition as never,
     DEFINITION,
   );
-  const { name, options: schema, secrets, needs, setup } = definition;
+  const { name, options: schema, secrets, needs, followsDirectory, setup } = definition;
   checkText("name", name);
   checkFunction("setup", setup);
   const parse = optionsParser(name, schema);
@@ -132,6 +137,7 @@ export function definePack<
     packApiVersion: 1,
     secrets,
     needs,
+    followsDirectory,
     register: (registry, host) => {
       checkRegistry(registry);
       const options = parse(host?.options) as SchemaValue<S>;

@@ -27,6 +27,11 @@ export interface ToolPack {
   readonly secrets?: readonly string[] | undefined;
   /** The access it needs when it runs in its own process. Default: derived from the capabilities of its tools. */
   readonly needs?: PackNeeds | undefined;
+  /**
+   * `true`: its tools work in `host.directory`, if the host names one. Without it, such a host withholds its tools, except
+   * those that only use the network: they would act in the directory of the process.
+   */
+  readonly followsDirectory?: boolean | undefined;
   /** The pack API version it was built for; absent means 1. */
   readonly packApiVersion?: number;
 }
@@ -148,6 +153,13 @@ export interface PackHost<Options = unknown> {
    * project plugins. Absent: the host does not distinguish.
    */
   readonly trusted?: boolean;
+  /**
+   * Where the tools work: relative paths of calls start there, and commands run there. Absent: the working directory of the
+   * process. A pack that uses it declares `followsDirectory`.
+   */
+  readonly directory?: string;
+  /** Whether child agents can have their own git work tree: `ChildAgentRequest.worktree`. */
+  readonly worktrees?: boolean;
   /** The base of relative paths in the options: the directory of the config. Absent: the working directory. */
   readonly baseDirectory?: string;
   /** The current model. Read it on use: the user may switch to another. Absent if there is no model. */
@@ -361,6 +373,8 @@ export interface PackAgent {
   readonly model?: string;
   readonly effort?: Effort;
   readonly maxTurns?: number;
+  /** `"worktree"`: it works in its own git work tree. */
+  readonly isolation?: "worktree";
 }
 
 /** A chat command. Its result is sent to the model as the user's message, or only displayed. */

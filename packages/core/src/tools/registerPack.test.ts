@@ -43,6 +43,36 @@ describe("registerPack", () => {
     });
   });
 
+  test("withholds tools of a pack that does not follow the directory of the host, now and later", () => {
+    const registry = new ToolRegistry();
+    const host = { context: fakeContext(), directory: "/tree" };
+    let late: PackRegistry | undefined;
+    registerPack(
+      registry,
+      pack((to) => {
+        to.register(fakeTool("save", undefined, { capabilities: ["write"] }));
+        to.register(fakeTool("weather", undefined, { capabilities: ["network"] }));
+        to.onRefresh?.((own) => {
+          late = own;
+        });
+      }),
+      host,
+    );
+    registerPack(
+      registry,
+      pack((to) => to.register(fakeTool("here")), { followsDirectory: true }),
+      host,
+    );
+    registry.services.refresh();
+    late?.register(fakeTool("later"));
+    expect(late?.release?.("save")).toBe(false);
+    expect(registry.getToolNames().filter((name) => registry.isToolEnabled(name))).toEqual([
+      "weather",
+      "here",
+    ]);
+    expect(registry.describeTool("later")?.withheld).toContain("followsDirectory");
+  });
+
   test("passes its own secrets to a pack inside a preset, and hides them in results", async () => {
     vi.stubEnv("ACME_TOKEN", "acme-token-123456");
     onTestFinished(() => void vi.unstubAllEnvs());

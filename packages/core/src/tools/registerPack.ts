@@ -19,7 +19,8 @@ export function registerPack(registry: PackRegistry, pack: ToolPack, host?: Pack
   const name = packLabel(pack);
   checkPack(pack, name);
   const open = { provided: [], afterwards: [] };
-  const scope: PackScope = { registry, source: name, own: [], open };
+  const isElsewhere = host?.directory !== undefined && pack.followsDirectory !== true;
+  const scope: PackScope = { registry, source: name, own: [], open, ...(isElsewhere && { isElsewhere }) };
   try {
     const returned: unknown = pack.register(viewOf(scope), hostOf(registry, pack, name, host));
     if (returned instanceof Promise) {
@@ -120,6 +121,8 @@ interface PackScope {
   readonly registry: PackRegistry;
   readonly source: string;
   own: readonly string[];
+  /** The host works in another directory, which the pack does not follow. */
+  readonly isElsewhere?: boolean;
   /** A tool that is unregistered and registered again keeps the user's enabled or disabled setting. */
   leftAs?: Map<string, boolean>;
   /** Present until the whole pack is registered: a pack that throws half-way leaves nothing registered. */
@@ -133,6 +136,14 @@ function addTool(scope: PackScope, to: PackRegistry, tool: ExecutableTool, optio
   const enabled = scope.leftAs?.get(tool?.name);
   to.register(tool, { source: scope.source, ...options, ...(enabled !== undefined && { enabled }) });
   scope.own = [...scope.own, tool.name];
+  if (scope.isElsewhere && !usesOnlyNetwork(tool.capabilities)) to.withhold?.(tool.name, NOT_HERE);
+}
+
+const NOT_HERE =
+  "its pack does not say that it works in another directory than that of the process (followsDirectory)";
+
+function usesOnlyNetwork(capabilities: readonly string[] = []): boolean {
+  return capabilities.length > 0 && capabilities.every((one) => one === "network");
 }
 
 function ownOnly({ own }: PackScope, action: string, name: string): void {
@@ -179,6 +190,7 @@ function viewOf(scope: PackScope, outer?: PackRegistry): PackRegistry {
     },
     release(name) {
       ownOnly(scope, "release", name);
+      if (scope.isElsewhere && !usesOnlyNetwork(registry.describeTool?.(name)?.capabilities)) return false;
       return registry.release?.(name) ?? false;
     },
     enable(name) {

@@ -1,6 +1,7 @@
 import type { Content, ContentPart } from "../conversation/content.js";
 import type { PackState } from "../conversation/packState.js";
 import type { PendingRound } from "../conversation/pending.js";
+import type { WorktreeEnd } from "../loop/worktree.js";
 import type { ChatMessage, Effort, FinishReason, TokenUsage } from "../providers/interface.js";
 import type { Schema, StandardSchema } from "../toolkit/jsonSchema/standardSchema.js";
 import type { CallDescription, CallPreview, PermissionLanguage, ToolKind } from "./callDescription.js";
@@ -106,6 +107,8 @@ export interface ChildAgentRequest {
   /** Earlier messages of the child, from `ChildAgentAnswer.messages`: the child continues that conversation. */
   readonly history?: readonly ChatMessage[];
   readonly systemPrompt?: string;
+  /** `true`: the system prompt of the agent itself comes before `systemPrompt`. */
+  readonly inheritPrompt?: boolean;
   /** The tools it may use, among those the parent has enabled. Default: all of them. */
   readonly tools?: readonly string[];
   /** The maximum number of model requests; the parent's limit applies as well. */
@@ -127,6 +130,11 @@ export interface ChildAgentRequest {
   readonly output?: Schema;
   /** Lets it run only while no other exclusive child of the same parent runs, for children that change files. */
   readonly exclusive?: boolean;
+  /**
+   * The name of a git work tree in which it works instead of the agent's directory: a new one, or one that was kept under that
+   * name. It has the files of the newest commit. Rejects where the host cannot make one (`PackHost.worktrees`).
+   */
+  readonly worktree?: string;
   /** A short description for a display. */
   readonly label?: string;
 }
@@ -140,6 +148,8 @@ export interface ChildAgentAnswer {
   readonly usage: TokenUsage;
   /** The whole conversation of the child, for `history`. */
   readonly messages: readonly ChatMessage[];
+  /** What became of its work tree, if it had one. */
+  readonly worktree?: WorktreeEnd & { readonly directory: string };
 }
 
 /** The agent's live state, read through getters and never copied, so a tool always sees the current values. */

@@ -29,6 +29,15 @@ describe("the question about a call", () => {
     ]);
   });
 
+  test("names the agent that asks, and the directory that it works in if it has its own", () => {
+    const more = { label: "worker", directory: "/trees/worker-1" };
+    expect(approvalLines(call({ command: "ls" }, [], more), PLAIN_STYLE)).toEqual([
+      "? worker asks: run_bash",
+      "│ in its work tree: /trees/worker-1",
+      "│ command: ls",
+    ]);
+  });
+
   test("continues a command longer than a row right of the bar", () => {
     const rows = approvalRows(call({ command: "echo one two three four" }), PLAIN_STYLE, 24);
     expect(rows.map((row) => row.trimEnd())).toEqual([

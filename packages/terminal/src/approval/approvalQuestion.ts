@@ -27,7 +27,7 @@ const VERBS: Readonly<Partial<Record<ToolKind, string>>> = {
 };
 const CONTINUED = "│   ";
 
-type AskedCall = Pick<ApprovalRequest, "name" | "args" | "description" | "preview" | "label">;
+type AskedCall = Pick<ApprovalRequest, "name" | "args" | "description" | "preview" | "label" | "directory">;
 
 /**
  * The whole call as it will run, its changes, and the access it needs. Invisible characters, and those that reorder
@@ -84,9 +84,12 @@ function shortened(title: string): string {
 }
 
 /** The call and its arguments, without those that the diff makes redundant. */
-function callLines({ name, args, preview, label: agent }: AskedCall, style: Style): string[] {
+function callLines({ name, args, preview, label: agent, directory }: AskedCall, style: Style): string[] {
   const who = agent === undefined ? "" : `${style.bold(escapeToLine(spellOut(agent)))} asks: `;
   const lines = [`${style.yellow("?")} ${who}${style.bold(escapeToLine(spellOut(name)))}`];
+  if (directory !== undefined) {
+    lines.push(`│ ${style.dim("in its work tree:")} ${shownPath(spellOut(directory))}`);
+  }
   const entries = Object.entries(args).filter(
     ([key]) => preview?.changes.length === 0 || !preview?.shows?.includes(key),
   );

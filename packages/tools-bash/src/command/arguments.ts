@@ -53,28 +53,34 @@ export function checkedTimeout(args: Record<string, unknown>): number {
   );
 }
 
-/** The directory to run in, absolute and existing: `cwd`, `working_directory` or the agent's own. */
-export function checkedDirectory(args: Record<string, unknown>): string {
+/** The directory to run in, absolute and existing: `cwd`, `working_directory` or the agent's own, `own`. */
+export function checkedDirectory(args: Record<string, unknown>, own?: string): string {
   const cwd = optionalString(args, "cwd", undefined);
   const alias = optionalString(args, "working_directory", undefined);
   if (cwd !== undefined && alias !== undefined && cwd !== alias) {
     throw new Error('"cwd" and "working_directory" are the same thing and differ here. Pass one of them.');
   }
   const given = cwd ?? alias;
-  if (given === undefined) return currentDirectory();
+  if (given === undefined) return currentDirectory(own);
   if (given.includes("\0")) throw new Error('"cwd" contains a NUL character.');
-  const problem = directoryProblem(resolve(given));
+  const path = resolve(own ?? ".", given);
+  const problem = directoryProblem(path);
   if (problem !== undefined) throw new Error(`"cwd" ${quotePath(given)} ${problem}. Nothing was run.`);
-  return resolve(given);
+  return path;
 }
 
-/** The agent's own working directory, which may have been removed; `cure` explains what to do then. */
-export function currentDirectory(cure = 'Pass "cwd".'): string {
+/**
+ * The agent's own working directory, which may have been removed: `own`, or that of the process. `cure` explains what to
+ * do then.
+ */
+export function currentDirectory(own?: string, cure = 'Pass "cwd".'): string {
   try {
-    return process.cwd();
+    if (own === undefined) return process.cwd();
+    if (statSync(own).isDirectory()) return own;
   } catch {
-    throw new Error(`The agent's working directory no longer exists. ${cure}`);
+    // Reported below.
   }
+  throw new Error(`The agent's working directory no longer exists. ${cure}`);
 }
 
 function directoryProblem(path: string): string | undefined {

@@ -22,6 +22,8 @@ import { findSandbox, type SandboxLevel, type SandboxStatus } from "./status.js"
 
 /** The settings of a sandbox from the host and the pack's other options. */
 export interface SandboxSurroundings {
+  /** The agent's working directory, if it is not that of the process. */
+  readonly directory?: string | undefined;
   /** Absolute paths that no command may change. */
   readonly protectedPaths?: readonly string[] | undefined;
   /**
@@ -106,7 +108,7 @@ export class Sandbox {
 
   /** The features that work on this system, probed once with a real sandbox. */
   status(): Promise<SandboxStatus> {
-    this.#status ??= findSandbox([...workingDirectory(), ...this.#writable]);
+    this.#status ??= findSandbox([...workingDirectory(this.#surroundings.directory), ...this.#writable]);
     return this.#status;
   }
 
@@ -311,9 +313,9 @@ function identityOf(path: string): string {
   return `${dev}:${ino}`;
 }
 
-function workingDirectory(): string[] {
+function workingDirectory(directory = "."): string[] {
   try {
-    return [canonicalPath(".")];
+    return [canonicalPath("."), canonicalPath(directory)];
   } catch {
     return []; // it was removed; the run reports it
   }

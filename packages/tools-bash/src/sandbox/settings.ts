@@ -37,10 +37,13 @@ export interface SandboxSettings extends Required<Omit<SandboxOptions, "network"
 }
 
 /**
- * Fills in the defaults and resolves the writable directories. Called before the first command: a command could replace
- * a directory with a symlink. Throws for an invalid host.
+ * Fills in the defaults and resolves the writable directories, relative ones against `directory`. Called before the first
+ * command: a command could replace a directory with a symlink. Throws for an invalid host.
  */
-export function resolveSandbox(options: SandboxMode | SandboxOptions = "off"): SandboxSettings {
+export function resolveSandbox(
+  options: SandboxMode | SandboxOptions = "off",
+  directory = ".",
+): SandboxSettings {
   const given = typeof options === "string" ? { mode: options } : options;
   return {
     mode: given.mode ?? "require",
@@ -50,6 +53,6 @@ export function resolveSandbox(options: SandboxMode | SandboxOptions = "off"): S
         : (given.network ?? true),
     unixSockets: given.unixSockets ?? false,
     passEnv: given.passEnv ?? [],
-    writable: (given.writable ?? []).map((path) => canonicalPath(resolve(path))),
+    writable: (given.writable ?? []).map((path) => canonicalPath(resolve(directory, path))),
   };
 }

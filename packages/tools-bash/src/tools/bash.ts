@@ -40,6 +40,7 @@ type HostRules = Pick<
   | "containment"
   | "notice"
   | "directories"
+  | "directory"
 >;
 /** The test of the sandbox takes seconds, and longer on a busy machine. */
 const DESCRIBE_LIMIT_MS = 120_000;
@@ -148,19 +149,22 @@ function settingsOf(options: BashOptions, host: HostRules): RunnerSettings {
   }
   // The user's options for this pack take precedence over the host's preference.
   const containment = options.sandbox === undefined ? host.containment : undefined;
+  const { directory } = host;
   return {
     shell,
+    directory,
     windowsShell,
     limits,
     hideEnv: options.hideEnv,
     hostSecrets: host.secretVariables ?? [],
     policy,
     sandbox: containment
-      ? resolveSandbox({ mode: "auto", writable: host.access?.writable ?? [] })
-      : resolveSandbox(options.sandbox),
+      ? resolveSandbox({ mode: "auto", writable: host.access?.writable ?? [] }, directory)
+      : resolveSandbox(options.sandbox, directory),
     containment,
     trial: { directory: host.directories?.user, notice: host.notice },
     surroundings: {
+      directory,
       protectedPaths: host.protectedPaths,
       protectedNames: host.protectedNames,
       secretPaths: host.access?.secret,
@@ -189,10 +193,10 @@ function describeRun(settings: RunnerSettings, args: Readonly<Record<string, unk
   try {
     const command = checkedCommand(args);
     const parameters = checkedParameters(args);
-    const directory = checkedDirectory(args);
+    const directory = checkedDirectory(args, settings.directory);
     const env = checkedEnv(args.env);
     refusal = refusalOf(settings.policy, command, env);
-    const isElsewhere = canonicalPath(directory) !== canonicalPath(currentDirectory());
+    const isElsewhere = canonicalPath(directory) !== canonicalPath(currentDirectory(settings.directory));
     // The meaning of a script's words may depend on them.
     const odd = Object.keys(env).filter((name) => !/^[A-Za-z_]\w*$/.test(name));
     const extra = [...parameters, ...odd];
@@ -216,8 +220,8 @@ function describeRun(settings: RunnerSettings, args: Readonly<Record<string, unk
 }
 
 /** The agent's own directory, except symlinks that lead out of it and secret paths. */
-function readingPlace({ surroundings }: RunnerSettings): ReadingPlace {
-  const cwd = canonicalPath(currentDirectory());
+function readingPlace({ surroundings, directory }: RunnerSettings): ReadingPlace {
+  const cwd = canonicalPath(currentDirectory(directory));
   const secret = surroundings.secretPaths ?? [];
   const mayRead = (path: string): boolean => {
     if (path.startsWith("~")) return false;

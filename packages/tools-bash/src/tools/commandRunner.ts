@@ -42,6 +42,8 @@ import { NO_BASH, type WindowsShell } from "../windows/shells.js";
 /** How commands run: the checked options of the pack and the host's additions. */
 export interface RunnerSettings {
   readonly shell: string;
+  /** The agent's working directory, if it is not that of the process. */
+  readonly directory?: string | undefined;
   readonly limits: Limits;
   readonly hideEnv: readonly string[] | undefined;
   /** Names of variables whose values are secrets, under whatever name. Grows with packs that are registered later. */
@@ -168,7 +170,7 @@ export class CommandRunner {
     const checked = {
       command: checkedCommand(args),
       parameters: checkedParameters(args),
-      cwd: checkedDirectory(args),
+      cwd: checkedDirectory(args, this.#settings.directory),
       timeoutMs: Math.min(checkedTimeout(args), this.#settings.limits.timeoutMs),
       extraEnv: checkedEnv(args.env),
     };
@@ -257,6 +259,7 @@ export class CommandRunner {
     tag: string,
   ): Promise<SandboxedStart> {
     const workspace = currentDirectory(
+      this.#settings.directory,
       "It is what the sandbox lets commands write to: start the agent in one that exists.",
     );
     const readable = this.host.files.outputDirectory;

@@ -45,10 +45,10 @@ export function createRunPowershell(runner: SharedRunner, find = findPowerShell)
     describe: (input): CallDescription => {
       try {
         const text = checkedCommand(input);
-        const cwd = checkedDirectory(input);
+        const cwd = checkedDirectory(input, settings.directory);
         checkedEnv(input.env);
         const refusal = powershellRefusal(settings.policy);
-        const isElsewhere = canonicalPath(cwd) !== canonicalPath(currentDirectory());
+        const isElsewhere = canonicalPath(cwd) !== canonicalPath(currentDirectory(settings.directory));
         return {
           targets: [{ type: "command", text, open: true, ...(isElsewhere && { cwd }) }],
           ...(refusal !== undefined && { refusal }),

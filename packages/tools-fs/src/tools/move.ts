@@ -132,7 +132,7 @@ function checkMove(
   const { guard } = workspace;
   const info = lstatSync(source);
   if (info.isDirectory()) {
-    assertNotRootOrHome(source, asked.source, "moved", guard.root);
+    assertNotRootOrHome(source, asked.source, "moved", guard);
     if (isInside(source, target)) {
       throw new Error(
         `${showPath(asked.source)} cannot be moved into itself (${showPath(asked.destination)}).`,

@@ -58,7 +58,7 @@ async function removeEntry(
   call: ToolCall | undefined,
 ): Promise<string> {
   const info = lstatSync(target);
-  if (info.isDirectory()) assertNotRootOrHome(target, path, "removed", workspace.guard.root);
+  if (info.isDirectory()) assertNotRootOrHome(target, path, "removed", workspace.guard);
   workspace.assertAllowed({ action: "takeAway", path: target }, call);
   const removed = call?.wantsView ? await readToShow(workspace, target, path, call) : undefined;
   const pinned = workspace.pin(dirname(target));

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { dirname, parse } from "node:path";
-import { canonicalPath, isInside } from "@agent/core/toolkit";
+import { canonicalPath, isInside, type PathGuard } from "@agent/core/toolkit";
 import { showPath } from "../paths/pathText.js";
 
 /**
@@ -13,10 +13,10 @@ export function assertNotRootOrHome(
   target: string,
   shown: string,
   verb: string,
-  root: string | undefined,
+  guard: Pick<PathGuard, "root" | "base">,
 ): void {
   const identity = identityOf(target);
-  for (const [path, name] of keptDirectories(root)) {
+  for (const [path, name] of keptDirectories(guard)) {
     const what = target === path ? `is ${name}` : `holds ${name} (${showPath(path)})`;
     if (
       isInside(target, path) ||
@@ -27,12 +27,13 @@ export function assertNotRootOrHome(
   }
 }
 
-function keptDirectories(root: string | undefined): [path: string, name: string][] {
+function keptDirectories({ root, base }: Pick<PathGuard, "root" | "base">): [path: string, name: string][] {
   const cwd = canonicalPath(process.cwd());
   const kept: [string, string][] = [
     [parse(cwd).root, "the root of the file system"],
     [canonicalPath(homedir()), "the home directory"],
     [cwd, "the working directory"],
+    [canonicalPath(base), "the working directory"],
   ];
   const account = accountHome();
   if (account !== undefined) kept.push([canonicalPath(account), "the home directory"]);

@@ -13,6 +13,8 @@ const MAX_FAILURES = 2;
 const LOOK_AGAIN_MS = 30_000;
 
 export interface ServersHost {
+  /** Where the agent works. Default: the working directory of the process. */
+  readonly directory?: string | undefined;
   readonly access?: AccessRules | undefined;
   /** Variables that no server may see. A live list. */
   readonly secretVariables?: readonly string[] | undefined;
@@ -38,8 +40,9 @@ export class Servers {
   constructor({ root, languages, settings }: CheckedOptions, host: ServersHost) {
     this.settings = settings;
     this.languages = languages;
-    this.guard = createPathGuard(root ?? process.cwd());
-    this.root = this.guard.root ?? process.cwd();
+    const { directory = process.cwd() } = host;
+    this.guard = createPathGuard(root ?? directory, host.directory);
+    this.root = this.guard.root ?? directory;
     this.#host = host;
     for (const language of [...languages].reverse())
       for (const extension of Object.keys(language.extensions)) this.#byExtension.set(extension, language);

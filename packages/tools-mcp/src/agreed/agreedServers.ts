@@ -17,6 +17,7 @@ const MARK =
 export class AgreedServers {
   readonly #options: McpOptions;
   readonly #directory: string;
+  readonly #agentDirectory: string | undefined;
   readonly #ask: PackHost["ask"];
   readonly #onDiffering: (server: AgreedServer, tools: readonly string[]) => void;
   readonly #servers = new Map<string, AgreedServer>();
@@ -38,6 +39,7 @@ export class AgreedServers {
   ) {
     this.#options = options;
     this.#directory = host?.baseDirectory ?? process.cwd();
+    this.#agentDirectory = host?.directory;
     this.#ask = host?.ask;
     this.#onDiffering = onDiffering;
   }
@@ -126,7 +128,7 @@ export class AgreedServers {
 
   #loadConnections(): Promise<Connections> {
     this.#connections ??= loadConnections().then(
-      ({ Connections }) => new Connections(this.#options, this.#directory, this.#ask),
+      ({ Connections }) => new Connections(this.#options, this.#directory, this.#ask, this.#agentDirectory),
     );
     this.#connections.catch(() => {
       this.#connections = undefined;

@@ -10,6 +10,8 @@ export interface ConnectionHost {
   readonly logins: LoginStore;
   /** The base of relative paths. */
   readonly directory: string;
+  /** Where the agent works, if not in the working directory of the process. */
+  readonly agentDirectory: string | undefined;
   readonly ask: PackHost["ask"];
   /** Replaces the secrets of all servers in a text. */
   readonly redact: (text: string) => string;
@@ -21,12 +23,14 @@ export function createConnectionHost(
   options: McpOptions,
   directory: string,
   ask: PackHost["ask"],
+  agentDirectory?: string,
 ): ConnectionHost {
   const secrets: string[] = [];
   return {
     guard: new ProcessGuard(),
     logins: new LoginStore(loginPath(options.loginFile, directory)),
     directory,
+    agentDirectory,
     ask,
     secrets,
     redact: createRedactor(() => secrets),

@@ -29,14 +29,14 @@ export interface OpenServer {
 /** Starts a server and connects to it. Rejects with the reason; no process of the server is left then. */
 export async function openServer(request: OpenServerRequest): Promise<OpenServer> {
   const { name, options, era, host, ended, onTools, onClose } = request;
-  const { guard, logins, directory, ask, redact, secrets } = host;
+  const { guard, logins, directory, agentDirectory, ask, redact, secrets } = host;
   ended.throwIfAborted();
   const log = new ErrorLog(redact);
   const auth = isHttp(options) ? new LoginProvider(name, options, logins, secrets) : undefined;
   const { startTimeoutMs = DEFAULT_START_MS, listTimeoutMs } = options;
   const timer = AbortSignal.timeout(startTimeoutMs);
   const signal = AbortSignal.any([timer, ended]);
-  const link = await openLink(options, { name, guard, log, directory, secrets, auth });
+  const link = await openLink(options, { name, guard, log, directory, agentDirectory, secrets, auth });
   let open: OpenServer | undefined;
   const readTools = async (from: ServerSession, within?: AbortSignal): Promise<void> =>
     onTools(examineTools(name, await from.listTools(within)).tools);

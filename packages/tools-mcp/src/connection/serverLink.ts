@@ -19,6 +19,8 @@ export interface LinkParts {
   readonly log: ErrorLog;
   /** The base of relative directories. */
   readonly directory: string;
+  /** Where the agent works, if not in the working directory of the process. */
+  readonly agentDirectory: string | undefined;
   /** Values that must not be shown are added to it. */
   readonly secrets: string[];
   /** Provides tokens for the requests to a server on HTTP. */
@@ -39,7 +41,7 @@ async function stdioLink(server: StdioServerOptions, parts: LinkParts): Promise<
     server.args === undefined ? splitCommandLine(server.command) : [server.command, ...server.args];
   const environment = serverEnvironment(server.env);
   parts.secrets.push(...environment.secrets);
-  const cwd = workingDirectory(server.cwd, parts.directory);
+  const cwd = workingDirectory(server.cwd, parts);
   const program = { command, args, cwd, env: environment.variables };
   const transport = new StdioTransport(program, parts.guard, parts.log);
   await transport.start();
@@ -52,9 +54,13 @@ async function stdioLink(server: StdioServerOptions, parts: LinkParts): Promise<
 
 /**
  * The working directory of a server: the directory of the config if the agent works in it. A config elsewhere, such as
- * the user's own, is unrelated to the project.
+ * the user's own, is unrelated to the project. An agent with its own directory has its own servers there.
  */
-function workingDirectory(wanted: string | undefined, directory: string): string {
+function workingDirectory(
+  wanted: string | undefined,
+  { directory, agentDirectory }: Pick<LinkParts, "directory" | "agentDirectory">,
+): string {
+  if (agentDirectory !== undefined) return resolve(agentDirectory, wanted ?? ".");
   if (wanted !== undefined) return resolve(directory, wanted);
   return isInside(directory, process.cwd()) ? directory : process.cwd();
 }

@@ -20,7 +20,7 @@ export async function connectServers(
   signal?: AbortSignal,
 ): Promise<string[]> {
   const directory = host.baseDirectory ?? process.cwd();
-  const shared = createConnectionHost({}, directory, host.ask);
+  const shared = createConnectionHost({}, directory, host.ask, host.directory);
   const problems: string[] = [];
   const connected: Record<string, ServerOptions> = {};
   const locked: Record<string, LockedServer> = {};
@@ -40,6 +40,7 @@ export async function connectServers(
   let diagnoses: readonly Diagnosis[] = [];
   registerPack(registry, {
     packName: PACK_NAME,
+    followsDirectory: true,
     register: (view) => {
       const lock = { lockVersion: 1, servers: locked } as const;
       diagnoses = registerServers(view, { servers: connected }, lock, host).diagnose();

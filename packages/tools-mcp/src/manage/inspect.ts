@@ -65,9 +65,9 @@ async function inspectIn(
   auth: AuthProvider | undefined,
   { signal: caller, startMs = server.startTimeoutMs ?? DEFAULT_START_MS }: InspectOptions,
 ): Promise<InspectedServer> {
-  const { guard, directory, secrets, redact, ask } = host;
+  const { guard, directory, agentDirectory, secrets, redact, ask } = host;
   const log = new ErrorLog(redact);
-  const link = await openLink(server, { name, guard, log, directory, secrets, auth });
+  const link = await openLink(server, { name, guard, log, directory, agentDirectory, secrets, auth });
   const timer = AbortSignal.timeout(startMs);
   // A login waits for a user, and has its own time limit.
   const signal = AbortSignal.any([

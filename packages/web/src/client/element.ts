@@ -260,7 +260,7 @@ export class AgentChat extends Base {
   #asked(one: PendingApproval): HTMLElement {
     const known = this.#drawn.get(one.id);
     if (known) return known.node;
-    const { id, name, args, description, label } = one;
+    const { id, name, args, description, label, directory } = one;
     const call = {
       type: "call",
       id,
@@ -270,7 +270,8 @@ export class AgentChat extends Base {
       state: "waiting",
       output: "",
     } as const;
-    const drawn = drawCall(call, [this.#question(one)], label);
+    const agent = label === undefined || directory === undefined ? label : `${label} in ${directory}`;
+    const drawn = drawCall(call, [this.#question(one)], agent);
     const node = h("article", { class: "assistant", "aria-label": label ?? "Assistant" }, drawn);
     this.#drawn.set(id, { from: one, node });
     return node;

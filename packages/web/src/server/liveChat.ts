@@ -233,7 +233,7 @@ export class LiveChat {
 
   async #ask(request: ApprovalRequest): Promise<ApprovalDecision | "suspend"> {
     if (this.#closed) return "suspend";
-    const { id: callId, name, args, capabilities, description, preview, label, signal } = request;
+    const { id: callId, name, args, capabilities, description, preview, label, directory, signal } = request;
     const id = crypto.randomUUID();
     // A question of a child agent or a nested call is asked again by the call that contains it.
     if (request.scope === "" && request.parent === undefined) {
@@ -263,6 +263,7 @@ export class LiveChat {
           description,
           ...(preview && { preview }),
           ...(label !== undefined && { label }),
+          ...(directory !== undefined && { directory }),
         },
       });
     });

@@ -119,3 +119,15 @@ test("refuses a path with half a character, since the system would be given anot
   expect(() => createPathGuard().resolve("a\ud83d")).toThrow("half a character");
   expect(createPathGuard().resolve("/a\u{1f600}")).toBe("/a\u{1f600}");
 });
+
+test("starts in the directory of the host, and refuses a root that has nothing to do with it", () => {
+  const { root, outside } = scene();
+  mkdirSync(join(root, "src"));
+  expect(createPathGuard(undefined, root).resolve("src/a.ts")).toBe(join(root, "src/a.ts"));
+  const relativeRoot = createPathGuard("src", root);
+  expect([relativeRoot.root, relativeRoot.base]).toEqual([join(root, "src"), join(root, "src")]);
+  expect(createPathGuard(root, join(root, "src")).base).toBe(join(root, "src"));
+  expect(() => createPathGuard(outside, root)).toThrow(
+    /has nothing to do with the directory .*Use a relative/,
+  );
+});

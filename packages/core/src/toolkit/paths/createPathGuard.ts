@@ -22,7 +22,9 @@ export interface PathGuard {
 }
 
 /**
- * Creates the guard. Throws immediately if the root does not exist.
+ * Creates the guard. Throws immediately if the root does not exist. `directory` is the working
+ * directory, if it is not that of the process (`PackHost.directory`): a relative root starts there, and one that has nothing
+ * to do with it is refused, because calls would act outside of the directory.
  *
  * @example
  * ```ts
@@ -37,19 +39,31 @@ export interface PathGuard {
  * }
  * ```
  */
-export function createPathGuard(root?: string): PathGuard {
-  return new RootGuard(root === undefined ? undefined : canonicalDirectory(root));
+export function createPathGuard(root?: string, directory?: string): PathGuard {
+  if (root === undefined) return new RootGuard(undefined, directory);
+  const canonical = canonicalDirectory(root, directory);
+  if (directory !== undefined) {
+    const here = canonicalPath(directory);
+    if (!isInside(canonical, here) && !isInside(here, canonical)) {
+      throw new Error(
+        `root ${quotePath(root)} has nothing to do with the directory ${quotePath(here)}. Use a relative root, such as ".".`,
+      );
+    }
+  }
+  return new RootGuard(canonical, directory);
 }
 
 class RootGuard implements PathGuard {
   readonly root: string | undefined;
+  readonly #directory: string | undefined;
 
-  constructor(root: string | undefined) {
+  constructor(root: string | undefined, directory: string | undefined) {
     this.root = root;
+    this.#directory = directory;
   }
 
   get base(): string {
-    return baseOf(this.root);
+    return baseOf(this.root, this.#directory);
   }
 
   contains(path: string): boolean {
@@ -89,15 +103,14 @@ class RootGuard implements PathGuard {
  * A server may confine an agent to a directory outside its own working directory: the model's "notes.txt" then resolves
  * to the root.
  */
-function baseOf(root: string | undefined): string {
-  const cwd = process.cwd();
+function baseOf(root: string | undefined, cwd = process.cwd()): string {
   return root === undefined || isInside(root, cwd) ? cwd : root;
 }
 
-function canonicalDirectory(root: string): string {
+function canonicalDirectory(root: string, directory = "."): string {
   checkText("root", root);
   try {
-    return nodeFs.realpathSync.native(nodePath.resolve(root));
+    return nodeFs.realpathSync.native(nodePath.resolve(directory, root));
   } catch (error) {
     throw new Error(`root ${quote(root)} cannot be used: ${(error as Error).message}`);
   }
