@@ -28,7 +28,7 @@ const FLAGS: Readonly<Record<string, number>> = {
  * protected, and nothing outside of the project.
  */
 export class HostFiles {
-  readonly #host: Pick<PackHost, "protectedPaths" | "protectedNames" | "access"> | undefined;
+  readonly #host: Pick<PackHost, "protectedPaths" | "protectedNames" | "access" | "directory"> | undefined;
 
   constructor(host: PackHost | undefined) {
     this.#host = host;
@@ -64,8 +64,8 @@ export class HostFiles {
   #locate(path: unknown, call: ToolCall): string {
     if (typeof path !== "string" || !isAbsolute(path) || path.includes("\0"))
       throw new Error("the path is not absolute");
-    const { protectedPaths = [], protectedNames = [], access } = this.#host ?? {};
-    const root = canonicalPath(process.cwd());
+    const { protectedPaths = [], protectedNames = [], access, directory } = this.#host ?? {};
+    const root = canonicalPath(directory ?? process.cwd());
     const target = canonicalPath(path);
     const names = relative(root, target).toLowerCase().split(sep);
     const refuse = (why: string): never => {
