@@ -55,7 +55,6 @@ export const { packName, packApiVersion, register } = definePack({
     const { sandbox } = options;
     const tool = runBashTool(sandbox === undefined ? {} : { sandbox }, host);
     const sources = readSources(options, host);
-    const { dispose, terminate } = tool.services;
     return {
       tools: [],
       hooks: createHooks(sources, tool, host),
@@ -66,8 +65,8 @@ export const { packName, packApiVersion, register } = definePack({
           detail: problem ?? [`${handlers.length} hooks`, ...leftOut].join("; "),
           ...(problem !== undefined && { cure: "Correct the settings: until then every call is refused." }),
         })),
-      dispose,
-      terminate,
+      dispose: () => tool.services.dispose(),
+      terminate: () => tool.services.terminate(),
     };
   },
 });

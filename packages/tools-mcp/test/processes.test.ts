@@ -10,7 +10,6 @@ import {
   fixtureServer,
   lockServers,
   processesWith,
-  registryOf,
   temporaryDirectory,
   until,
 } from "./harness.js";
@@ -39,19 +38,17 @@ test.each([
 });
 
 test("starts a server in the directory of the host, and a relative cwd below it", async () => {
+  const base = temporaryDirectory();
   const directory = realpathSync(temporaryDirectory());
-  mkdirSync(join(directory, "sub"));
+  for (const place of [base, directory]) mkdirSync(join(place, "sub"));
   for (const [cwd, expected] of [
     [undefined, directory],
     ["sub", join(directory, "sub")],
   ] as const) {
     const { mark, server } = markedServer({});
-    const lock = await lockServers({ docs: server });
-    const elsewhere = registryOf(
-      { docs: { ...server, ...(cwd !== undefined && { cwd }) } },
-      { directory: lock.directory, host: { directory } },
-    );
-    await elsewhere.run("mcp__docs__echo", {});
+    const docs = { ...server, ...(cwd !== undefined && { cwd }) };
+    const registry = await connected({ docs }, { directory: base, host: { directory } });
+    await registry.run("mcp__docs__echo", {});
     expect(processesWith(mark).map((pid) => readlinkSync(`/proc/${pid}/cwd`))).toEqual([expected]);
   }
 });
