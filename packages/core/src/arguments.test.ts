@@ -474,6 +474,7 @@ const UNCHECKED = [
   "pinDirectory",
   "prepareLockDirectory",
   "processTag",
+  "quoteForShell",
   "quotePath",
   "readRegularFile",
   "safeVariables",

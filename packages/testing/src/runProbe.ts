@@ -61,7 +61,8 @@ export async function runProbe(task: Task, options: ProbeOptions): Promise<Probe
 /** Where everything that a pack starts ends with its process. */
 async function startSandboxed(sandbox: Isolation, directory: string, module: string): Promise<ChildProcess> {
   const env = { NODE_NO_WARNINGS: "1" };
-  return await sandbox.startExaminer({ script: probeFile(), entry: fileURLToPath(module), directory, env });
+  const examiner = { script: probeFile(), entry: fileURLToPath(module), directory, env };
+  return (await sandbox.startExaminer(examiner)) as ChildProcess;
 }
 
 function probeFile(): string {

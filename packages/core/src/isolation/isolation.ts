@@ -1,4 +1,3 @@
-import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -99,9 +98,10 @@ export class Isolation {
 
   /**
    * Starts a program of Node that examines a pack, with messages as of `fork`. It may read its own packages and those of the
-   * pack, and write `directory`. Rejects where isolation is not enforced.
+   * pack, and write `directory`. Rejects where isolation is not enforced. Resolves to a `ChildProcess`, typed so that a
+   * program without the types of Node can use these declarations.
    */
-  async startExaminer(options: Examiner): Promise<ChildProcess> {
+  async startExaminer(options: Examiner): Promise<unknown> {
     const { level, program, userNamespace, detail } = await this.status();
     if (level !== "enforced") throw new Error(`isolation is ${detail}`);
     const [script = "", entry = "", directory = ""] = [options.script, options.entry, options.directory].map(

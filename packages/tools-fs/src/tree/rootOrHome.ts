@@ -33,11 +33,12 @@ function keptDirectories({ root, base }: Pick<PathGuard, "root" | "base">): [pat
     [parse(cwd).root, "the root of the file system"],
     [canonicalPath(homedir()), "the home directory"],
     [cwd, "the working directory"],
-    [canonicalPath(base), "the working directory"],
   ];
   const account = accountHome();
   if (account !== undefined) kept.push([canonicalPath(account), "the home directory"]);
+  // Before the base, which is the root if there is one.
   if (root !== undefined) kept.push([root, "the directory the tools are confined to"]);
+  kept.push([canonicalPath(base), "the working directory"]);
   return kept;
 }
 
