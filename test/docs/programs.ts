@@ -359,6 +359,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   "packages/tools-fs/README.md#protected-files": { prints: /^Replaced package\.json/ },
   "docs/sub-agents.md#for-pack-authors": { prints: "The review is done.\n" },
   "docs/sub-agents.md#for-embedders": { prints: "{ files: 3 }\n" },
+  "docs/sub-agents.md#for-embedders:2": { prints: "draft was removed.\n" },
   "packages/tools-agents/README.md#-agent-tools-agents:2": { prints: "explore look\nThere is a teapot.\n" },
   "packages/tools-code/README.md#-agent-tools-code:2": {
     prints: 'stock ok {"count":3}\nstock ok {"count":5}\nstock ok {"count":4}\nrun_script ok ["tea"]\n',

@@ -46,7 +46,7 @@ describe.skipIf(!hasTmux)("the agent command in a terminal (skipped without tmux
     const screen = await chat.until(/└ ✗ [^\n]*ended by the user/);
     expect(screen).toContain("Stopped run_bash #1. The response continues.");
     expect(screen).not.toContain("Interrupted.");
-    await chat.until("You ended the command: echo begun; sleep 1000");
+    await chat.until("You stopped the command: echo begun; sleep 1000");
     chat.press("C-d");
     await chat.until("[status 0]");
   });
