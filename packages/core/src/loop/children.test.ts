@@ -60,6 +60,26 @@ describe("a child agent", () => {
     expect(childEnds(events)).toEqual(["not_available", "not_available", "ok"]);
   });
 
+  test("cannot reach a tool it was not given through one that redirects calls", async () => {
+    const secret = vi.fn(() => "secret");
+    const through = fakeTool("call_tool", undefined, {
+      redirect: ({ tool }: Readonly<Record<string, unknown>>) => ({ name: String(tool), args: {} }),
+    });
+    const names = ["read", "secret"].map((tool) => ({ name: "call_tool", args: { tool } }));
+    const agent = agentWith(
+      [call("delegate"), { calls: names }, "Tried.", "Done."],
+      [
+        delegate({ message: "Try.", tools: ["call_tool", "read"] }),
+        fakeTool("read"),
+        fakeTool("secret", secret),
+        through,
+      ],
+    );
+    const { events } = await collect(agent, "Go.");
+    expect(secret).not.toHaveBeenCalled();
+    expect(childEnds(events)).toEqual(["ok", "not_available"]);
+  });
+
   test("reports its events inside the call that started it, and its tokens count for the whole", async () => {
     let answer: ChildAgentAnswer | undefined;
     const agent = agentWith(

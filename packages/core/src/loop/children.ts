@@ -19,7 +19,7 @@ import { ApprovalGate, SuspendedCall } from "./approval.js";
 import { Budget, isCountable, limitsOf } from "./budget.js";
 import { CallSlots } from "./callPath.js";
 import { createOutputReader } from "./output.js";
-import { type LoopLimits, type RunParts, readPackPrompt, toolSubset, toolsWithin } from "./run.js";
+import { type LoopLimits, type RunParts, readPackPrompt, toolsOfChild } from "./run.js";
 import { UsageMeter } from "./usage.js";
 import { type AgentWorktree, openFor } from "./worktree.js";
 
@@ -151,7 +151,7 @@ export function createChildStarter(
           ...model,
           conversation,
           signal,
-          tools: tools === undefined ? allTools : toolSubset(allTools, new Set(tools)),
+          tools: tools === undefined ? allTools : toolsOfChild(allTools, new Set(tools)),
           limits: { ...parent.limits, ...model.limits, ...(maxTurns !== undefined && { maxTurns }) },
           effort,
           takeSteering: () => [],
@@ -195,7 +195,8 @@ function partsIn(
 ): Pick<RunParts, "directory" | "tools" | "gate" | "hooks" | "packs" | "packPrompt"> {
   return {
     directory,
-    tools: toolsWithin(registry, tools),
+    // Those that the parent has on too.
+    tools: toolsOfChild(registry, { has: (name) => tools.isToolEnabled(name) }),
     gate: approval ? new ApprovalGate(approval.approve, approval.rules, gate) : gate,
     hooks: hooks ?? ofParent,
     packs: registry.services,

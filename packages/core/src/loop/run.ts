@@ -131,10 +131,8 @@ export type RunParts = Omit<Run, "startAgent">;
  */
 export function toolSubset(tools: LoopTools, names: Pick<ReadonlySet<string>, "has">): LoopTools {
   return {
-    prepare: async (name, args, options) => {
-      if (names.has(name)) return await tools.prepare(name, args, options);
-      return { ...unavailable("not_available", name), durationMs: 0 };
-    },
+    prepare: async (name, args, options) =>
+      names.has(name) ? await tools.prepare(name, args, options) : refused(name),
     isToolEnabled: (name) => names.has(name) && tools.isToolEnabled(name),
     getSharedSchemas: () => tools.getSharedSchemas().filter(({ function: { name } }) => names.has(name)),
     // A provider only looks up the tools in the request.
@@ -147,18 +145,23 @@ export function toolSubset(tools: LoopTools, names: Pick<ReadonlySet<string>, "h
   };
 }
 
-/** The tools of a work tree, as far as those of the same name are on in `parent`: also the one that a call is redirected to. */
-export function toolsWithin(tools: LoopTools, parent: LoopTools): LoopTools {
-  const isOn = (name: string): boolean => parent.isToolEnabled(name);
-  const refused = (name: string): ToolResult => ({ ...unavailable("not_available", name), durationMs: 0 });
+/**
+ * The tools of a child agent: as `toolSubset`, and a call that a tool redirects to another one is refused too, unless the
+ * child has that one. Otherwise a single tool that calls others would give it all of them.
+ */
+export function toolsOfChild(tools: LoopTools, names: Pick<ReadonlySet<string>, "has">): LoopTools {
+  const subset = toolSubset(tools, names);
   return {
-    ...toolSubset(tools, { has: isOn }),
+    ...subset,
     prepare: async (name, args, options) => {
-      if (!isOn(name)) return refused(name);
-      const prepared = await tools.prepare(name, args, options);
-      return "outcome" in prepared || isOn(prepared.name) ? prepared : refused(prepared.name);
+      const prepared = await subset.prepare(name, args, options);
+      return "outcome" in prepared || names.has(prepared.name) ? prepared : refused(prepared.name);
     },
   };
+}
+
+function refused(name: string): ToolResult {
+  return { ...unavailable("not_available", name), durationMs: 0 };
 }
 
 /** What packs add to the system prompt. */
