@@ -67,6 +67,15 @@ test("asks for a tool that the host marks as foreign, whatever pack it names", a
   expect((await permissions.decide(await call())).type).toBe("ask");
 });
 
+test("says that an always of a child agent in another directory holds in the project too", async () => {
+  const { permissions, registry, call } = permissionsFor("write", ["write"], "@agent/tools-x", "edits");
+  const choices = await permissions.alwaysChoices(await call(), { registry, root: join(folder, "tree") });
+  expect(choices.map(({ label }) => label)).toEqual([
+    `exactly this call, also in ${root}`,
+    `every call of write, also in ${root}`,
+  ]);
+});
+
 test("allows an edit by its directory, and edits from now on", async () => {
   const { permissions, call } = permissionsFor("write", ["write"], "@agent/tools-x", "ask");
   const choices = await permissions.alwaysChoices(await call());

@@ -161,7 +161,11 @@ export class Permissions {
     call: Pick<ApprovalRequest, "name" | "args" | "capabilities" | "description">,
     { registry: tools, root } = this.#place,
   ) {
-    const offers: AlwaysChoice[] = await offerRules(call, { tools, root });
+    const { root: project } = this.#place;
+    const rules = await offerRules(call, { tools, root });
+    // The same call does something else there, so the user must see that it is allowed there too.
+    const offers: AlwaysChoice[] =
+      root === project ? rules : rules.map((one) => ({ ...one, label: `${one.label}, also in ${project}` }));
     const isEdit = onlyEdits(call.capabilities) && !isConfirmed(call.name, this.confirm, tools);
     const wouldRun = this.#mode === "ask" && isEdit;
     if (wouldRun && offers.length > 0 && !isForeignTool(call.name, tools)) {
