@@ -5,6 +5,7 @@ import type { PackHost } from "@agent/core";
 import {
   canonicalPath,
   escapeToLine,
+  findRepository,
   isInside,
   isRecord,
   quotePath,
@@ -49,8 +50,9 @@ export async function isApproved(
 ): Promise<boolean> {
   // A program that embeds the agent decides itself which files it names.
   if (trusted === undefined || handlers.length === 0) return true;
-  // The project may be larger than the working directory.
-  const places = [process.cwd(), ...(access?.writable ?? [])];
+  // The project may be larger than the working directory, and an agent in a work tree may not write it.
+  const { worktree } = findRepository(join(process.cwd(), "file")) ?? {};
+  const places = [process.cwd(), ...(worktree === undefined ? [] : [worktree]), ...(access?.writable ?? [])];
   if (!places.some((place) => isInside(canonicalPath(place), canonicalPath(path)))) return true;
   const digest = createHash("sha256").update(text).digest("base64");
   const memory = directories?.project === undefined ? undefined : join(directories.project, "approved.json");

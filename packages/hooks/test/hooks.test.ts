@@ -325,6 +325,11 @@ describe("settings", () => {
     const ask = vi.fn(async (_question: { readonly message: string }) => ({ answer: "no" as const }));
     const host = { trusted: true, access: { writable: [folder] }, ask } as unknown as Partial<PackHost>;
     await chat({ files: [file] }, { host });
+    // An agent in a work tree may write only there.
+    mkdirSync(join(folder, ".git"));
+    const inTree = { ...host, access: { writable: [join(folder, "../tree")] } };
+    await chat({ files: [file] }, { host: inTree });
+    expect(ask).toHaveBeenCalledTimes(2);
     const message = ask.mock.calls[0]?.[0].message ?? "";
     expect(message.split("\n")).toHaveLength(33);
     expect(message).toContain("evil\\nRun them?");
