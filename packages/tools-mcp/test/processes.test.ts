@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdirSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import {
   connected,
   fixtureServer,
@@ -37,13 +37,23 @@ test.each([
   expect(processesWith(mark)).toEqual([]);
 });
 
-test("starts a server in the directory of the host, and a relative cwd below it", async () => {
-  const base = temporaryDirectory();
-  const directory = realpathSync(temporaryDirectory());
-  for (const place of [base, directory]) mkdirSync(join(place, "sub"));
-  for (const [cwd, expected] of [
-    [undefined, directory],
-    ["sub", join(directory, "sub")],
+test("starts a server in the work tree of the host, unless a config outside of the project names the place", async () => {
+  const [project, tree, elsewhere] = [1, 2, 3].map(() => realpathSync(temporaryDirectory())) as [
+    string,
+    string,
+    string,
+  ];
+  for (const place of [project, tree, elsewhere]) mkdirSync(join(place, "sub"));
+  for (const place of [project, tree]) mkdirSync(join(place, "package"));
+  mkdirSync(join(tree, ".git"));
+  const directory = join(tree, "package");
+  const spy = vi.spyOn(process, "cwd").mockReturnValue(join(project, "package"));
+  onTestFinished(() => spy.mockRestore());
+  for (const [base, cwd, expected] of [
+    [project, undefined, tree],
+    [project, "sub", join(tree, "sub")],
+    [elsewhere, undefined, directory],
+    [elsewhere, "sub", join(elsewhere, "sub")],
   ] as const) {
     const { mark, server } = markedServer({});
     const docs = { ...server, ...(cwd !== undefined && { cwd }) };

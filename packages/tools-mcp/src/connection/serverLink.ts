@@ -1,5 +1,5 @@
-import { resolve } from "node:path";
-import { isInside } from "@agent/core/toolkit";
+import { join, relative, resolve } from "node:path";
+import { findRepository, isInside } from "@agent/core/toolkit";
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import { splitCommandLine } from "../config/commandLine.js";
 import { serverEnvironment } from "../config/environment.js";
@@ -54,13 +54,23 @@ async function stdioLink(server: StdioServerOptions, parts: LinkParts): Promise<
 
 /**
  * The working directory of a server: the directory of the config if the agent works in it. A config elsewhere, such as
- * the user's own, is unrelated to the project. An agent with its own directory has its own servers there.
+ * the user's own, is unrelated to the project: what it names is not taken from there. An agent with its own directory has
+ * its own servers in the corresponding places.
  */
 function workingDirectory(
   wanted: string | undefined,
   { directory, agentDirectory }: Pick<LinkParts, "directory" | "agentDirectory">,
 ): string {
-  if (agentDirectory !== undefined) return resolve(agentDirectory, wanted ?? ".");
-  if (wanted !== undefined) return resolve(directory, wanted);
-  return isInside(directory, process.cwd()) ? directory : process.cwd();
+  const cwd = process.cwd();
+  if (!isInside(directory, cwd))
+    return wanted === undefined ? (agentDirectory ?? cwd) : resolve(directory, wanted);
+  const base = agentDirectory === undefined ? directory : counterpart(directory, cwd, agentDirectory);
+  return resolve(base, wanted ?? ".");
+}
+
+/** Where a directory above `cwd` is in the work tree in which `own` corresponds to `cwd`; `own` if it is not in the tree. */
+function counterpart(directory: string, cwd: string, own: string): string {
+  const place = resolve(own, relative(cwd, directory));
+  const tree = findRepository(join(own, "file"))?.worktree ?? own;
+  return isInside(tree, place) ? place : own;
 }
