@@ -141,8 +141,11 @@ test("decides about its calls by the rules of the project in its own directory",
   expect(toolResults(model).filter((text) => text.startsWith("Tool call denied"))).toHaveLength(3);
 });
 
-test("refuses a directory without a repository, and another root", async () => {
-  const { box, model, run } = await project();
+test("refuses plan mode, a directory without a repository, and another root", async () => {
+  const { box, model, run, trees } = await project();
+  await run([start(["say x"]), "then say ok"].join("\n"), "--mode", "plan");
+  expect(model.lastRequest).toContain("there are no work trees in plan mode");
+  expect(existsSync(trees)).toBe(false);
   rmSync(join(box.project, ".git"), { recursive: true });
   await run([start(["say x"]), "then say ok"].join("\n"));
   expect(model.lastRequest).toContain("this directory is in no git repository of yours");

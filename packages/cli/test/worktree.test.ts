@@ -66,6 +66,15 @@ test("keeps and names a tree with changes, which real git understands, and opens
   expect(git(["log", "--format=%s", "agent/fix"])).toBe("second\nfirst\n");
 });
 
+test("keeps a tree with files in the directory of a submodule, which git does not list", async () => {
+  const { box, git, pathOf } = project();
+  git(["update-index", "--add", "--cacheinfo", `160000,${git(["rev-parse", "HEAD"]).trim()},lib`]);
+  git(["commit", "-qm", "submodule"]);
+  const { stderr } = await box.run(["--worktree", "fix", 'write "two" to lib/b.txt']);
+  expect(stderr).toContain("The work tree fix was kept: 1 changed file: lib (branch agent/fix, ");
+  expect(readFileSync(join(pathOf("fix"), "lib/b.txt"), "utf8")).toContain("two");
+});
+
 test.skipIf(process.platform !== "linux")(
   "refuses a tree in which another agent works, and one whose beginning is not known",
   async () => {

@@ -8,6 +8,7 @@ import type {
   ToolRegistry,
 } from "@agent/core";
 import type { AskPerson, Permissions } from "@agent/core/host";
+import { errorMessage } from "@agent/core/toolkit";
 import { canonicalPath } from "@agent/internal";
 import { createGate } from "../permissions/gate.js";
 import { accessRules } from "../settings/access.js";
@@ -77,6 +78,12 @@ export class ChildWorktrees {
 
   /** Rejects with the reason if there cannot be such a tree. */
   async open(name: string, signal: AbortSignal): Promise<AgentWorktree> {
+    const { permissions, loaded } = this.#parts;
+    if (permissions.mode === "plan" || loaded.settings.readOnly) {
+      throw new Error(
+        "there are no work trees in plan mode and in a read-only run: making one changes the repository. Start an agent without isolation.",
+      );
+    }
     if (this.#open.has(name))
       throw new Error(`another agent works in the work tree ${name}. Wait for its end.`);
     this.#open.set(name, undefined);
@@ -86,8 +93,8 @@ export class ChildWorktrees {
       signal.throwIfAborted();
       return this.#assemble(tree);
     } catch (error) {
-      this.#open.delete(name);
       await tree?.close();
+      this.#open.delete(name);
       throw error;
     }
   }
@@ -102,7 +109,7 @@ export class ChildWorktrees {
     const { registry } = assembleTools({ ...loaded, access }, own, context, { ...host, directory });
     const failed = own.find(({ problem }, index) => problem !== undefined && !packs[index]?.problem);
     if (failed?.problem !== undefined) {
-      void registry.dispose();
+      registry.dispose().catch(() => undefined);
       throw new Error(`the tools cannot work in a work tree: ${failed.problem}`);
     }
     // The agent itself decides which are on.
@@ -123,8 +130,9 @@ export class ChildWorktrees {
       hooks: [hooks, this.#parts.instructions(directory)],
       systemPrompt: [this.#parts.systemPrompt(directory), promptOf(tree)].join("\n\n"),
       close: async () => {
-        await registry.dispose();
-        undo()?.closeDirectory(root);
+        // A pack that fails here must not cost the child its answer.
+        for (const end of [() => registry.dispose(), async () => undo()?.closeDirectory(root)])
+          await end().catch((error: unknown) => onProblem(`work tree ${name}: ${errorMessage(error)}`));
         const { isKept, summary } = await tree.close();
         this.#open.delete(name);
         if (isKept) onNotice(summary);

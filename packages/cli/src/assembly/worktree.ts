@@ -326,11 +326,11 @@ class Worktree {
     }
     const notices = [
       ...(secret.length > 0
-        ? [`.worktreeinclude: not copied, because they may hold secrets: ${secret.join(", ")}`]
+        ? [`.worktreeinclude: not copied, because they may hold secrets: ${named(secret)}`]
         : []),
       ...(skipped.length > 0
         ? [
-            `.worktreeinclude: not copied, because they are not regular files, are larger than 16 MiB, or the commit has a link or a file in their place: ${skipped.join(", ")}`,
+            `.worktreeinclude: not copied, because they are not regular files, are larger than 16 MiB, or the commit has a link or a file in their place: ${named(skipped)}`,
           ]
         : []),
       ...(names.length > MOST_INCLUDED
@@ -384,7 +384,8 @@ class Worktree {
       // Fails if files were changed: the list names them.
       await git.run(["update-index", "-q", "--refresh"]).catch(() => undefined);
       const args = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
-      return (await git.run(args)).toString().split("\0").filter(Boolean);
+      const names = (await git.run(args)).toString().split("\0").filter(Boolean);
+      return [...names, ...(await this.#filledSubmodules(git))];
     });
     const isCopy = (name: string): boolean =>
       isSameFile(join(source, name), join(this.#path, name), LARGEST_INCLUDED);
@@ -395,6 +396,17 @@ class Worktree {
     ]);
     if (changed.size === 0) return "";
     return `${changed.size} changed ${changed.size === 1 ? "file" : "files"}: ${named([...changed].sort())}`;
+  }
+
+  /** Directories of submodules with files in them. They begin empty, and git lists nothing in them. */
+  async #filledSubmodules(git: PrivateGit): Promise<string[]> {
+    const entries = (await git.run(["ls-files", "-z", "--stage"])).toString().split("\0");
+    const names = entries.flatMap((entry) => /^160000 [^\t]*\t(.+)$/s.exec(entry)?.[1] ?? []);
+    return names.filter((name) => {
+      const path = join(this.#path, name);
+      const isDirectory = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+      return isDirectory && readdirSync(path).length > 0;
+    });
   }
 
   #remove(): void {
