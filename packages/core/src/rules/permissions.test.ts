@@ -67,6 +67,20 @@ test("asks for a tool that the host marks as foreign, whatever pack it names", a
   expect((await permissions.decide(await call())).type).toBe("ask");
 });
 
+test("denies in a copy of the project what is denied by its absolute path in the project", async () => {
+  const { registry, call } = permissionsFor("write", ["write"], "@agent/tools-x", "auto");
+  const deny = [parseRule(`file.write(${root}/lib/**)`)];
+  const permissions = new Permissions({ registry, mode: "auto", root, rules: { allow: [], ask: [], deny } });
+  const tree = join(folder, "tree");
+  const decide = async (path: string) => {
+    const { description, ...rest } = await call();
+    const targets = [{ type: "file" as const, path: join(tree, path), access: "write" as const }];
+    const inTree = { ...rest, description: { ...description, targets } };
+    return (await permissions.decide(inTree, "auto", { registry, root: tree })).type;
+  };
+  expect([await decide("lib/a"), await decide("src/a")]).toEqual(["deny", "allow"]);
+});
+
 test("says that an always of a child agent in another directory holds in the project too", async () => {
   const { permissions, registry, call } = permissionsFor("write", ["write"], "@agent/tools-x", "edits");
   const choices = await permissions.alwaysChoices(await call(), { registry, root: join(folder, "tree") });

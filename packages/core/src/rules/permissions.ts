@@ -5,6 +5,7 @@ import { decideCall, isConfirmed, type RuledCall, type RuleSet, type Ruling } fr
 import { MODES, type Mode, onlyEdits, onlyReads } from "./mode.js";
 import { offerRules, type RuleOffer } from "./offers.js";
 import { formatRule, parseRule, type Rule } from "./rule.js";
+import { absolutePattern } from "./targets.js";
 
 /** The lifetime of a grant: until the conversation ends, or in this project until it is revoked. */
 export type GrantScope = "session" | "project";
@@ -147,8 +148,9 @@ export class Permissions {
 
   /** `mode`: decide as if in this mode. `place`: for the tools of another directory. */
   async decide(call: RuledCall, mode = this.#mode, place = this.#place): Promise<Ruling> {
-    const { rules, confirm } = this;
+    const { confirm } = this;
     const { registry: tools, root } = place;
+    const rules = root === this.#place.root ? this.rules : inCopyOf(this.#place.root, this.rules);
     const { unattended: allowsContained = false } = this.#options;
     const granted = this.grants.map((one) => one.rule);
     const isForeign = (name: string): boolean => isForeignTool(name, tools);
@@ -222,6 +224,19 @@ export class Permissions {
     this.#options.registry.disable(name);
     this.#turnedOff.push(name);
   }
+}
+
+/**
+ * The rules for a copy of the project, such as a work tree: those that deny or ask about files of the project by their
+ * absolute path hold for the same files of the copy.
+ */
+function inCopyOf(project: string, { allow, ask, deny }: RuleSet): RuleSet {
+  const both = (rule: Rule): Rule[] => {
+    const path = rule.pattern === undefined || rule.exact ? undefined : absolutePattern(rule.pattern);
+    if (!path?.startsWith(`${project}/`)) return [rule];
+    return [rule, { ...rule, pattern: path.slice(project.length + 1) }];
+  };
+  return { allow, ask: ask.flatMap(both), deny: deny.flatMap(both) };
 }
 
 /**

@@ -45,7 +45,8 @@ function mayMatchBelow(glob: string, isAbsolute: boolean, place: string, root: s
   return below.startsWith(base) && mayMatchLonger(glob, below.slice(base.length), "/");
 }
 
-function absolutePattern(pattern: string): string | undefined {
+/** An absolute pattern for files as it is matched; `undefined` for one that begins in the project. */
+export function absolutePattern(pattern: string): string | undefined {
   if (pattern.startsWith("~/")) return `${nodeOs.homedir()}${pattern.slice(1)}`;
   return pattern.startsWith("/") ? pattern : undefined;
 }
