@@ -8,6 +8,8 @@ export interface FileKind {
   readonly isData: boolean;
   /** A language in which backslashes and typographic characters have no meaning outside of strings and comments. */
   readonly isPlainCode: boolean;
+  /** The edit is inside a string of several lines, in which any text may be meant. */
+  readonly isInLiteral: boolean;
 }
 
 // A longer line is not written by hand, and the expression below is not linear on every text.
@@ -18,9 +20,10 @@ const NOT_CODE = new RegExp(
   [
     /"(?:\\.|[^"\\])*(?:"|$)/,
     /`(?:\\.|[^`\\])*(?:`|$)/,
-    // A mark without a partner is an apostrophe, or a lifetime in Rust.
+    // A lifetime in Rust. Another mark without a partner is an apostrophe.
+    /(?<=[&<])'\w+\b(?!')/,
     /'(?:\\.|[^'\\])*'/,
-    /\/(?<=(?:^|[=(,:;!&|?{}[]|\breturn)\s*\/)(?![/*])(?:\\.|[^/\\])+\//,
+    /\/(?<=(?:^|=>|[=(,:;!&|?{}[+~]|\b(?:return|yield|case|await|typeof))\s*\/)(?![/*])(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+\//,
     /\/\*.*?(?:\*\/|$)/,
     /(?:\/\/|<!--|(?<=^|\s)(?:#|--|;;|%)|\*(?<=^\s*\*)(?=\s|$)).*/,
   ]
@@ -35,14 +38,18 @@ const IN_MARKUP = />[^<>{}]+(?=<|\{|$)/g;
  * text between tags. Positions stay the same.
  */
 export function codeOf(line: string, isMarkup = false): string {
-  if (line.length > LONGEST_LINE) return line;
   const hide = (text: string): string => "\0".repeat(text.length);
+  // Of a longer line nothing is known to be code.
+  if (line.length > LONGEST_LINE) return hide(line);
   const code = line.replace(NOT_CODE, hide);
   return isMarkup ? code.replace(IN_MARKUP, (text) => `>${hide(text.slice(1))}`) : code;
 }
 
-/** For each line that starts inside a literal of several lines: the index of the line in which it starts. */
-export function literalLines(lines: readonly string[]): (number | undefined)[] {
+/**
+ * For each line that starts inside a literal of several lines, or with `withComments` a comment: the index of the line
+ * in which it starts.
+ */
+export function literalLines(lines: readonly string[], withComments = false): (number | undefined)[] {
   let open: { readonly end: (line: string) => boolean; readonly from: number } | undefined;
   return lines.map((line, index) => {
     const from = open?.from;
@@ -50,7 +57,7 @@ export function literalLines(lines: readonly string[]): (number | undefined)[] {
       if (open.end(line)) open = undefined;
       return from;
     }
-    const end = literalEnd(line);
+    const end = literalEnd(line) ?? (withComments ? commentEnd(line) : undefined);
     if (end !== undefined) open = { end, from: index };
     return undefined;
   });
@@ -76,6 +83,11 @@ function literalEnd(line: string): ((line: string) => boolean) | undefined {
   if (mark !== undefined) return (next) => isOdd(next, mark);
   const tag = /<<[-~]?(["']?)([A-Z_][A-Z_0-9]+)\1/.exec(line)?.[2];
   return tag === undefined ? undefined : (next) => next.trim() === tag;
+}
+
+/** Recognizes the last line of the comment that a line opens; `undefined` if it opens none. */
+function commentEnd(line: string): ((line: string) => boolean) | undefined {
+  return /^\s*\/\*(?!.*\*\/)/.test(line) ? (next) => next.includes("*/") : undefined;
 }
 
 function isOdd(text: string, mark: RegExp): boolean {

@@ -107,9 +107,10 @@ export function tabWriter(
   if (widths.length === 0 || /^\t* {2,}\S/m.test(oldText) || !/^\t/m.test(file)) return undefined;
   const step = smallestStep(widths);
   if (![2, 3, 4, 8].includes(step) || widths.some((width) => width % step !== 0)) return undefined;
-  if (/^\t* {2,}\S/m.test(file) || literalLines(newText.split("\n")).some((opener) => opener !== undefined)) {
-    return undefined;
-  }
+  const literals = literalLines(newText.split("\n"), true);
+  if (/^\t* {2,}\S/m.test(file) || literals.some((opener) => opener !== undefined)) return undefined;
+  // In a makefile only commands need tabs.
+  if (/^(?:ifn?(?:eq|def)|define)\b/m.test(newText)) return undefined;
   return (text) =>
     text.replace(spaced, (_, tabs: string, spaces: string) => tabs + "\t".repeat(spaces.length / step));
 }
@@ -118,18 +119,23 @@ export function tabWriter(
  * Throws if a replacement for part of a line leaves the block of that line although nothing indicates that this is meant:
  * usually the caller left out the indentation, and in some languages the lines are then in another block.
  */
-export function checkMargin(replacement: string, text: string, start: number): void {
+export function checkMargin(replacement: string, text: string, start: number, end: number): void {
   const indent = /(?:^|\n)([ \t]+)$/.exec(text.slice(Math.max(0, start - LONGEST_INDENT), start))?.[1];
   if (indent === undefined || /^\s/.test(replacement)) return;
   const lines = replacement.split(/\r?\n/);
   const literals = literalLines(lines);
   const [parent = "", ...outer] = outerIndents(text, start, indent);
+  const [, ...old] = text.slice(start, end).split(/\r?\n/);
+  // Where the old text leaves the block, the new one may as well.
+  const left = new Set(old.filter((line) => line.trim() !== "" && !CLOSING.test(line)).map(indentOf));
   let isAfterBlank = false;
   for (const [index, line] of lines.entries()) {
     if (line.trim() === "") isAfterBlank = true;
     if (index === 0 || line.trim() === "" || literals[index] !== undefined || COMMENT.test(line)) continue;
     const own = indentOf(line);
-    const isMeant = isAfterBlank || CLOSING.test(line) || (parent === "" && CLAUSE.test(line));
+    if (left.has(own)) continue;
+    const isMeant =
+      isAfterBlank || CLOSING.test(line) || LABEL.test(line) || (parent === "" && CLAUSE.test(line));
     // From the margin on, the lines are no longer part of the block.
     if (own === "" && isMeant) return;
     if (own === "" || ![parent, ...outer].concat(indent).some((one) => matches(own, one, indent))) {
@@ -142,8 +148,11 @@ export function checkMargin(replacement: string, text: string, start: number): v
 }
 
 const COMMENT = /^\s*(#|\/\/|--|\/?\*)/;
-const CLOSING = /^([)}\]]|<\/)/;
-const CLAUSE = /^(end|else|elif|elsif|except|finally|catch|rescue|ensure|fi|done|esac)\b/;
+const CLOSING = /^([)}\]]|<\/|\{%|(end|fi|done|esac)\b)/;
+const CLAUSE = /^(else|elif|elsif|except|finally|catch|rescue|ensure)\b/;
+/** Labels of C and C++, and sections of settings. */
+const LABEL =
+  /^(?:(?:(?:public|protected|private)(?: \w+)?|out|err\w*|fail\w*|cleanup|exit|retry|again):|\[.*\])$/;
 
 /** Whether an indentation is that of the line or deeper, or exactly that of a block around it. */
 function matches(own: string, level: string, indent: string): boolean {

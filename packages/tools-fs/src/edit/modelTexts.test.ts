@@ -38,6 +38,17 @@ test("leaves no file of the corpus as no one meant it, and applies most edits", 
   expect(applied / cases.filter(({ expected }) => expected !== undefined).length).toBeGreaterThan(0.95);
 });
 
+test("applies every edit of the corpus without a mistake as written", async () => {
+  const cases = editCases().filter((one) => one.class === "ordinary");
+  const refused: string[] = [];
+  for (const one of cases) {
+    const { text, content } = await edit(one);
+    if (content !== one.expected) refused.push(`${one.name}\n${text}`);
+  }
+  expect(refused).toEqual([]);
+  expect(cases.length).toBeGreaterThanOrEqual(80);
+});
+
 describe("says what it did", () => {
   test.each([
     [

@@ -1,25 +1,32 @@
+import { codeOf } from "./code.js";
+
 const DOTS = /\.{3,}|…/;
 /** Where a comment begins: alone in its line, or after code. */
 const COMMENT =
-  /(?:^\s*(?:'(?=\s)|\*|REM\b|"""|''')|(?:^|[\s{(;])(?:\/\/+|#+(?!\w)|--+|;+|%+|\/\*+|<!--|<%#|\{\/\*|\{#|\{-|\(\*))(.*)/;
+  /(?:^\s*(?:'(?=\s)|\*|REM\b|"""|'''|--+|;+|%+)|(?:^|[\s{(;])(?:\/\/+|#+(?!\w)|\/\*+|<!--|<%#|\{\/\*|\{#|\{-|\(\*))(.*)/;
+const STRING = /"(?:\\.|[^"\\])+"|'(?:\\.|[^'\\])+'|`(?:\\.|[^`\\])+`/g;
 /** Text in brackets where code is expected: `[... rest of the code ...]`. */
 const BRACKETED = /^\s*[[(<]?\s*((?:\.{3,}|…).*)$/;
+/** Dots alone in a line, perhaps in brackets. `...)` ends the parameters of a function. */
+const ONLY_DOTS = /^(?:(?:\.{3,}|…)|\[.*\]|\(.*\)|<.*>)$/;
+/** `...rest,`, `...state.previous }` */
+const SPREAD = /^\.{3}[\w$]+(?:\??\.[\w$]+)*\s*(?:$|[^\w\s.…])/;
 /** Dots alone as a block: `{ ... }`. */
 const EMPTY_BLOCK = /\{\s*(?:\.{3,}|…)\s*\}/;
 /** Words of which one is in every comment that replaces code. */
-const MARKERS = new Set(
-  "existing rest remaining unchanged unmodified untouched omitted truncated snip snipped previous original same other keep here as-is changes".split(
-    " ",
-  ),
+const MARKERS = wordSet(
+  "existing rest remaining unchanged unmodified untouched omitted truncated snip snipped same as-is changes",
 );
+/** Words that are markers only next to dots or code: `# Other options` is a heading. */
+const WEAK_MARKERS = wordSet("previous original other keep here");
 /** Further words of such comments. A comment with any other word is a real comment. */
-const FILLERS = new Set(
-  "the of this that and is are was remains remain stays stay as before above below no not for brevity goes to be with everything else all your current code file function functions method methods class classes implementation implementations body logic import imports content contents items item fields field properties props tests test cases styles rules config options component components page script section block lines line part parts stuff handlers routes variables declarations definitions statements elements entries module document etc".split(
-    " ",
-  ),
+const FILLERS = wordSet(
+  "the of this that and is are was remains remain stays stay as before above below no not for brevity goes to be with everything else all your current code file function functions method methods class classes implementation implementations body logic import imports content contents items item fields field properties props tests test cases styles rules config options component components page script section block lines line part parts stuff handlers routes variables declarations definitions statements elements entries module document etc",
 );
+const CODE = wordSet("code implementation logic body content contents");
 // A body of "..." is valid Python; it is a placeholder if it replaces more than a few lines.
 const FEWEST_LOST_IN_PYTHON = 3;
+const ABSTRACT = /\b(?:Protocol|overload|abstractmethod|ABC)\b/;
 
 /**
  * Finds a line of the new text that is a placeholder for code which the edit would delete. A line that the old text or
@@ -34,31 +41,55 @@ export function findPlaceholder(
   const [old, added] = [linesIn(oldText), linesIn(newText)];
   const lost = [...old].filter((line) => !added.has(line)).length;
   const others = [...added].filter((line) => !old.has(line)).length - 1;
-  return [...added].find(
-    (line) => standsForCode(line, lost, lost > others, path) && !old.has(line) && !file.includes(line),
-  );
+  const isPython = /\.pyi?$/i.test(path);
+  // In Python dots are a body.
+  const isBody = isPython && (lost < FEWEST_LOST_IN_PYTHON || /i$/i.test(path) || ABSTRACT.test(newText));
+  return [...added].find((line, index, lines) => {
+    // After another comment it is the end of a sentence.
+    const isShorter = lost > others && !/^(?:\/\/|#|--|;)/.test(lines[index - 1] ?? "");
+    return (
+      standsForCode(line, { lost, isShorter, isPython, isBody }) && !old.has(line) && !file.includes(line)
+    );
+  });
 }
 
-/** `isShorter`: fewer lines come than go, not counting this one. */
-function standsForCode(line: string, lost: number, isShorter: boolean, path: string): boolean {
-  const isPython = /\.pyi?$/i.test(path);
-  const comment = COMMENT.exec(line)?.[1];
+interface Surroundings {
+  readonly lost: number;
+  /** Fewer lines come than go, not counting the one in question, which does not continue a comment. */
+  readonly isShorter: boolean;
+  readonly isPython: boolean;
+  /** Dots are a body that may be meant. */
+  readonly isBody: boolean;
+}
+
+function standsForCode(line: string, { lost, isShorter, isPython, isBody }: Surroundings): boolean {
+  const found = COMMENT.exec(line.replace(STRING, '""'));
+  const comment = found?.[1];
   const text = comment ?? BRACKETED.exec(line)?.[1];
-  if (text === undefined) return lost > 0 && !isPython && EMPTY_BLOCK.test(line);
+  if (text === undefined) return lost > 0 && !isPython && EMPTY_BLOCK.test(codeOf(line));
   const words = text.toLowerCase().match(/[a-z][a-z'-]*/g) ?? [];
-  const hasMarker = words.some((word) => MARKERS.has(word));
+  const hasMarker = words.some((word) => MARKERS.has(word) || WEAK_MARKERS.has(word));
   if (DOTS.test(text)) {
-    if (hasMarker) return comment !== undefined || isFilling(words);
+    if (comment === undefined && SPREAD.test(text)) return false;
+    // "# Stop existing containers..." is a real comment.
+    if (hasMarker) return (comment !== undefined && /^[\s([<]*(?:\.{3,}|…)/.test(text)) || isFilling(words);
     if (words.length > 0 || lost === 0) return false;
-    // Nothing but dots, perhaps in brackets.
-    if (/[^\s.…()[\]<>{}*/-]/.test(text)) return false;
-    return comment !== undefined || !isPython || (lost >= FEWEST_LOST_IN_PYTHON && path.endsWith(".py"));
+    if (comment === undefined) return ONLY_DOTS.test(line) && !isBody;
+    return !/[^\s.…()[\]<>{}*/-]/.test(text);
   }
-  return isShorter && comment !== undefined && hasMarker && isFilling(words);
+  // A comment after a statement describes it.
+  const isAlone = /^$|[{:(]$/.test(line.slice(0, found?.index).trim());
+  const isCertain =
+    words.some((word) => MARKERS.has(word)) || (hasMarker && words.some((word) => CODE.has(word)));
+  return isShorter && comment !== undefined && isAlone && isCertain && isFilling(words);
 }
 
 function isFilling(words: readonly string[]): boolean {
-  return words.every((word) => MARKERS.has(word) || FILLERS.has(word));
+  return words.every((word) => [MARKERS, WEAK_MARKERS, FILLERS].some((set) => set.has(word)));
+}
+
+function wordSet(words: string): ReadonlySet<string> {
+  return new Set(words.split(" "));
 }
 
 function linesIn(text: string): Set<string> {

@@ -11,8 +11,12 @@ import { lineStart, newlinesBetween } from "./textLines.js";
 const MAX_PLACES_NAMED = 10;
 // Each edit searches the whole text. About a second of work.
 const MAX_SEARCHED = 1024 * 1024 * 1024;
-const DOCUMENT = /\.(md|mdx|markdown|txt|text|rst|adoc|asciidoc|org|tex|textile)$/i;
-const MARKUP = /\.(html?|xhtml|xml|svg|vue|svelte|astro|jsx|tsx|rss|plist|xaml|csproj)$/i;
+const DOCUMENT =
+  /\.(md|mdx|mdc|[rq]md|markdown|txt|text|rst|adoc|asciidoc|org|tex|textile)$|(^|[\\/])(README|LICENSE|NOTICE|CHANGELOG|TODO)$/i;
+const MARKUP =
+  /\.(html?|xhtml|xml|svg|vue|svelte|astro|jsx|tsx|rss|plist|xaml|csproj|erb|ejs|hbs|mustache|liquid|twig|njk|jinja2?|j2|jsp|cshtml|razor|heex)$/i;
+/** A tag where an expression or a line begins, in JavaScript. */
+const JSX = /^[ \t]*<\/?[\w.]*>|(?:return|=>|\() ?<[\w>]/m;
 const DATA = /\.(ya?ml|toml|ini|properties|env|pot?|strings|csv|tsv)$/i;
 /** Languages in which a backslash has a meaning only in strings, regular expressions and comments. */
 const PLAIN_CODE = /\.([cm]?[jt]sx?|pyi?|java|kts?|go|rs|c|h|cc|cpp|hpp|cs|swift|scala|dart|vue|svelte)$/i;
@@ -120,7 +124,8 @@ function checkNewText(
   path: string,
 ): void {
   const kind = kindOf(file, path, regions);
-  const problem = newTextProblem(oldText, newText, kind);
+  const { start, end } = regions[0] ?? { start: 0, end: 0 };
+  const problem = newTextProblem(oldText, newText, kind, file.text.slice(0, start), file.text.slice(end));
   if (problem !== undefined) throw unclear(name, problem);
   const placeholder = kind.isDocument ? undefined : findPlaceholder(oldText, newText, file.text, path);
   if (placeholder !== undefined) {
@@ -130,11 +135,14 @@ function checkNewText(
 
 /** What the path says about the content of a file at the first place of an edit. */
 function kindOf(file: TextFile, path: string, regions: readonly Region[]): FileKind {
+  const isInLiteral = literalFinder(file.text)(regions[0]?.start ?? 0);
+  const hasTags = /^\s*</.test(file.text) || (/\.[cm]?js$/i.test(path) && JSX.test(file.text));
   return {
     isDocument: DOCUMENT.test(path),
-    isMarkup: MARKUP.test(path),
+    isMarkup: hasTags || MARKUP.test(path),
     isData: DATA.test(path),
-    isPlainCode: PLAIN_CODE.test(path) && !literalFinder(file.text)(regions[0]?.start ?? 0),
+    isPlainCode: PLAIN_CODE.test(path) && !isInLiteral,
+    isInLiteral: isInLiteral && PLAIN_CODE.test(path),
   };
 }
 

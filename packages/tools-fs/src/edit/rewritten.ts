@@ -1,4 +1,5 @@
 import { codeOf, type FileKind, literalLines } from "./code.js";
+import { newlinesBetween } from "./textLines.js";
 
 /** Both texts of an edit in another interpretation, and what was changed. */
 export interface Rewritten {
@@ -30,9 +31,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "'",
   "\\": "\\",
 };
+/** A string that is not raw. */
+const PLAIN_STRING = /(?<![\w@])(["'])(?:\\.|(?!\1)[^\\\n])*\1/g;
 const ESCAPE = /\\([ntr"'\\])/g;
-// codeOf leaves NUL where a string starts, so this finds a backslash before a quote as well.
-const ESCAPE_IN_CODE = /\\(?:[\0ntr`'"]|u[0-9a-f]{4})/i;
+/** Escapes where a statement begins or ends. codeOf leaves NUL where a string starts, so a quote is found as well. */
+const ESCAPE_IN_CODE = /(?<=(?:^|(?<!\\)[;{}),])\s*)\\[ntr]|\\(?:[\0`]|u00[0-9a-f]{2})/i;
 
 /** Other interpretations of an edit whose old text was not found: text that models wrapped or encoded once too often. */
 export function rewrittenTexts(oldText: string, newText: string, isDocument: boolean): Rewritten[] {
@@ -41,22 +44,36 @@ export function rewrittenTexts(oldText: string, newText: string, isDocument: boo
   return rewrites.flatMap((rewrite) => rewrite(oldText, newText) ?? []);
 }
 
-/** Why a new text should not be written verbatim, if it is clearly not what the caller meant. */
-export function newTextProblem(oldText: string, newText: string, kind: FileKind): string | undefined {
-  const isProse = kind.isDocument || kind.isMarkup;
+/**
+ * Why a new text should not be written verbatim, if it is clearly not what the caller meant. `before` and
+ * `after` are the text of the file around the edit.
+ */
+export function newTextProblem(
+  oldText: string,
+  newText: string,
+  kind: FileKind,
+  before: string,
+  after: string,
+): string | undefined {
+  // A part of a line may be inside a string.
+  const inLine = (text: string): string =>
+    before.slice(before.lastIndexOf("\n") + 1) + text + (/^[^\r\n]*/.exec(after)?.[0] ?? "");
+  const isProse = kind.isDocument || kind.isMarkup || kind.isInLiteral;
   if (!isProse && FENCED.test(newText) && !/```|~~~/.test(oldText)) return "is inside a Markdown fence";
   if (!isProse && FENCE_LINE.test(newText) && !/```|~~~/.test(oldText)) return "has a Markdown fence";
   if (!kind.isDocument && WRAPPED.test(newText) && !WRAPPED.test(oldText)) return "has marks around the text";
   if (!isProse && newText.trimStart().startsWith("<![CDATA[")) return "is inside a CDATA section";
   if (isDiff(oldText, newText)) return "is a diff";
-  const fewest = CERTAINLY_NUMBERED.test(newText) ? 1 : 2;
-  if (areNumbered(newText, fewest) && !areNumbered(oldText, 1)) return "has line numbers";
-  if (encodesEntities(oldText, newText, isProse)) return "has HTML entities where old_text has characters";
-  if (escapesQuotes(oldText, newText, kind.isPlainCode))
+  if (addsNumbers(oldText, newText, kind, newlinesBetween(before, 0, before.length) + 1))
+    return "has line numbers";
+  if (encodesEntities(inLine(oldText), inLine(newText), isProse))
+    return "has HTML entities where old_text has characters";
+  if (!isProse && escapesQuotes(oldText, newText, kind.isPlainCode))
     return "has a backslash before every quote, where old_text has none";
   if (doublesBackslashes(oldText, newText)) return "has two backslashes where old_text has one";
-  if (escapesBreaks(oldText, newText)) return "has \\n outside of quotes, where a line break is meant";
-  const stray = kind.isPlainCode ? escapeInCode(oldText, newText) : undefined;
+  if (!isProse && escapesBreaks(inLine(oldText), inLine(newText)))
+    return "has \\n outside of quotes, where a line break is meant";
+  const stray = kind.isPlainCode ? escapeInCode(inLine(oldText), inLine(newText)) : undefined;
   return stray === undefined ? undefined : `has ${stray} outside of strings and comments`;
 }
 
@@ -79,6 +96,16 @@ function withoutNumbers(oldText: string, newText: string): Rewritten | undefined
     ...(colon !== undefined && { line: Number(first) }),
     ...(some && !every && { problem: "has line numbers in some of its lines only" }),
   };
+}
+
+function addsNumbers(oldText: string, newText: string, kind: FileKind, line: number): boolean {
+  if (areNumbered(oldText, 1)) return false;
+  const [, first, colon] = NUMBERED.exec(newText) ?? [];
+  const isCertain = CERTAINLY_NUMBERED.test(newText);
+  // "404: x" and "1 | x" are also keys and cells.
+  if (kind.isDocument && !isCertain) return false;
+  const isInPlace = Number(first) === line || (!kind.isData && colon === undefined);
+  return isInPlace && areNumbered(newText, isCertain ? 1 : 2);
 }
 
 function areNumbered(text: string, fewest: number): boolean {
@@ -159,24 +186,16 @@ function withoutEscapes(oldText: string, newText: string): Rewritten | undefined
 /** Whether the new text has entities for characters that the old text contains unencoded. */
 function encodesEntities(oldText: string, newText: string, isProse: boolean): boolean {
   if (entitiesOf(oldText).length > 0) return false;
+  const code = newText
+    .split("\n")
+    .map((line) => codeOf(line))
+    .join("\n");
   // Operators have a meaning in scripts only, also in markup.
   const isOperator = [/=&gt;/, /&amp;&amp;/].some(
-    (operator) => operator.test(newText) && oldText.includes(decodeEntities(operator.source)),
+    (operator) => operator.test(code) && oldText.includes(decodeEntities(operator.source)),
   );
   if (isOperator || isProse) return isOperator;
-  const raw = newText.replace(ENTITY, "");
-  const inCode = entitiesOf(
-    newText
-      .split("\n")
-      .map((line) => codeOf(line))
-      .join("\n"),
-  );
-  return (
-    inCode.some((character) => oldText.includes(character)) ||
-    entitiesOf(newText).some(
-      (character) => character !== "&" && oldText.includes(character) && !raw.includes(character),
-    )
-  );
+  return entitiesOf(code).some((character) => oldText.includes(character));
 }
 
 function escapesQuotes(oldText: string, newText: string, isPlainCode: boolean): boolean {
@@ -184,14 +203,20 @@ function escapesQuotes(oldText: string, newText: string, isPlainCode: boolean): 
     const count = (text: string, wanted: string): number => text.split(wanted).length - 1;
     const escaped = count(newText, `\\${mark}`);
     const isNew = count(oldText, mark) > 0 && count(oldText, `\\${mark}`) === 0;
+    // Only the backslashes are new: that is the purpose of the edit.
+    if (newText.replaceAll(`\\${mark}`, mark) === oldText) return false;
     return isNew && escaped > 0 && escaped === count(newText, mark);
   });
 }
 
 /** Whether the new text writes escapes of the old text with two backslashes, and changes something else as well. */
 function doublesBackslashes(oldText: string, newText: string): boolean {
-  if (newText.replaceAll("\\\\", "\\") === oldText || /\\\\/.test(oldText)) return false;
-  const escapes = new Set([...oldText.matchAll(/\\([a-zA-Z])/g)].map(([, letter]) => letter));
+  if (newText.replaceAll("\\\\", "\\") === oldText || /\\\\|\b[A-Za-z]:\\/.test(oldText)) return false;
+  // An expression becomes a string.
+  if (/RegExp\(/.test(newText) && !/RegExp\(/.test(oldText)) return false;
+  // "\d" in quotes is a mistake that the edit corrects.
+  const valid = oldText.replace(PLAIN_STRING, (text) => text.replace(/\\[^abefnrtuvxNU0]/g, ""));
+  const escapes = new Set([...valid.matchAll(/\\([a-zA-Z])/g)].map(([, letter]) => letter));
   const doubled = [...newText.matchAll(/\\\\([a-zA-Z])/g)];
   return (
     doubled.some(([, letter]) => escapes.has(letter)) &&
@@ -199,17 +224,17 @@ function doublesBackslashes(oldText: string, newText: string): boolean {
   );
 }
 
-/** A literal `\n` before indentation or a closing bracket, outside of quotes, that the old text does not contain. */
+/** A literal `\n` before indentation, outside of quotes, that the old text does not contain. */
 function escapesBreaks(oldText: string, newText: string): boolean {
   if (/\\n/.test(oldText)) return false;
-  return newText.split("\n").some((line) => /\\n(?: {2,}|\\t|\t|[)}\]])/.test(codeOf(line)));
+  return newText.split("\n").some((line) => /\\n(?: {2,}|\\t|\t)/.test(codeOf(line)));
 }
 
 /** An escape outside of strings and comments, which is a syntax error, if the old text has none. */
 function escapeInCode(oldText: string, newText: string): string | undefined {
   const find = (text: string): string | undefined => {
     const lines = text.split("\n");
-    const literals = literalLines(lines);
+    const literals = literalLines(lines, true);
     const escapes = lines.map((line, index) => {
       const at = literals[index] === undefined ? codeOf(line).search(ESCAPE_IN_CODE) : -1;
       return at === -1 ? undefined : line.slice(at, at + 2);

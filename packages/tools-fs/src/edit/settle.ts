@@ -1,4 +1,4 @@
-import { codeOf, type FileKind, literalFinder } from "./code.js";
+import { codeOf, type FileKind, literalFinder, literalLines } from "./code.js";
 import { checkMargin, tabWriter } from "./indentation.js";
 import type { Region } from "./match.js";
 import { lineBreakFinder } from "./textLines.js";
@@ -9,6 +9,7 @@ const MAX_PAIRS = 4_000_000;
 // How much of a line before an edit is read to tell strings from code.
 const LONGEST_BEFORE = 1000;
 const QUOTE = /['"]/;
+const DASH = /[\u2010-\u2014\u2212]/;
 const TOKEN = /[\p{L}\p{N}_]+|[^\p{L}\p{N}_]/gu;
 
 /** Both texts of the edit as they were matched. */
@@ -29,7 +30,7 @@ export function regionSettler(
 ): (region: Region) => Region {
   const { oldText, newText } = edit;
   const hasReturns = newText.includes("\r\n");
-  const tabs = tabWriter(oldText, newText, text);
+  const tabs = edit.isDocument ? undefined : tabWriter(oldText, newText, text);
   const lineBreakAt = lineBreakFinder(text);
   const isInString = literalFinder(text);
   const isTypographicEdit = isTypographic(newText) || isTypographic(oldText);
@@ -41,8 +42,9 @@ export function regionSettler(
     if (hasReturns && replacement.includes("\n") && !replacement.includes("\r\n")) {
       remarks.add("The line breaks of new_text were written as the file has them.");
     }
-    if (!edit.isDocument && newText.includes("\n")) checkMargin(replacement, text, start);
-    if (tabs && !isInString(start)) {
+    const isCode = !edit.isDocument && newText.includes("\n") && !isInString(start);
+    if (isCode) checkMargin(replacement, text, start, end);
+    if (tabs && isCode) {
       remarks.add("Spaces that indent new_text were written as tabs, as in the file.");
       replacement = tabs(replacement);
     }
@@ -55,7 +57,7 @@ export function regionSettler(
       replacement = last.made;
     }
     // A blank at the end is where the next line is meant to continue.
-    const isCut = found.endsWith("\n") && isSolid(replacement.at(-1)) && end < text.length;
+    const isCut = found.endsWith("\n") && isSolid(replacement.at(-1)) && /[^\r\n]/.test(text[end] ?? "\n");
     if (isCut && (replacement.includes("\n") || beforeInLine(text, start).trim() === "")) {
       remarks.add("The line break at the end of old_text was kept, so that two lines are not joined.");
       replacement += lineBreakAt(start) ?? "\n";
@@ -90,14 +92,14 @@ function keepTypography(
   const isCodeInFile = codeTest(before, found, a, isMarkup);
   const isCode = codeTest(before, replacement, b, isMarkup);
   const partner = align(a.map(plainTypography), b.map(plainTypography));
-  // Who copied the file exactly sees its characters: a quote that delimits a string is then meant to change if the file
-  // has a typographic one, and one inside a string or a comment if the new one is typographic.
+  // Who copied the file exactly sees its characters: a dash is then meant to change, a quote that delimits a string
+  // if the file has a typographic one, and one inside a string or a comment if the new one is typographic.
   const kept = b.map((token, index) => {
     const at = partner[index];
     const own = at === undefined ? undefined : a[at];
     if (at === undefined || own === undefined || own === token || !isExact || isDocument) return own;
     if (isTypographic(token)) return isCode(index) && !(isData && !QUOTE.test(own)) ? own : token;
-    return isCodeInFile(at) ? token : own;
+    return isCodeInFile(at) || DASH.test(own) ? token : own;
   });
   const differing = b.flatMap((token, index) => {
     const own = kept[index];
@@ -134,9 +136,10 @@ function codeTest(
   tokens: readonly string[],
   isMarkup: boolean,
 ): (index: number) => boolean {
-  const code = (before + text)
-    .split("\n")
-    .map((line) => codeOf(line, isMarkup))
+  const lines = (before + text).split("\n");
+  const literals = literalLines(lines, true);
+  const code = lines
+    .map((line, index) => (literals[index] === undefined ? codeOf(line, isMarkup) : "\0".repeat(line.length)))
     .join("\n");
   let end = before.length;
   const starts = tokens.map((token) => {
