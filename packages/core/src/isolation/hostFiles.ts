@@ -1,9 +1,10 @@
 import { constants, lstatSync, mkdirSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { basename, dirname, isAbsolute, relative, sep } from "node:path";
+import { basename, dirname, isAbsolute, relative } from "node:path";
 import {
   assertAccess,
   canonicalPath,
+  foldPath,
   isInside,
   matchesName,
   PROTECTED_FILES,
@@ -13,19 +14,21 @@ import {
 import type { PackHost } from "../tools/pack.js";
 import type { ToolCall } from "../tools/tool.js";
 
-const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_TRUNC, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 
 /** How a pack may open a file, by the flags of Node. */
-const FLAGS: Readonly<Record<string, number>> = {
-  w: O_CREAT | O_TRUNC,
-  wx: O_CREAT | O_TRUNC | O_EXCL,
-  a: O_CREAT | O_APPEND,
-  ax: O_CREAT | O_APPEND | O_EXCL,
-};
+const FLAGS = new Map([
+  ["w", O_CREAT],
+  ["wx", O_CREAT | O_EXCL],
+  ["a", O_CREAT | O_APPEND],
+  ["ax", O_CREAT | O_APPEND | O_EXCL],
+]);
+/** Installed packages: the agent and other programs run their code, with the rights of the user. */
+const PACKAGES = "node_modules";
 
 /**
  * Changes files of the project for a pack, which cannot do so itself. Stricter than the file tools: nothing that is hidden or
- * protected, and nothing outside of the project.
+ * protected, no installed packages, and nothing outside of the project.
  */
 export class HostFiles {
   readonly #host: Pick<PackHost, "protectedPaths" | "protectedNames" | "access" | "directory"> | undefined;
@@ -36,7 +39,7 @@ export class HostFiles {
 
   /** Writes or appends. Rejects with an error for the author and the user. */
   async write(params: Record<string, unknown>, bytes: Buffer, call: ToolCall): Promise<void> {
-    const flags = FLAGS[String(params.flag)];
+    const flags = FLAGS.get(String(params.flag));
     if (flags === undefined) throw new Error(`a file cannot be opened with the flag ${String(params.flag)}`);
     const target = this.#locate(params.path, call);
     const directory = pinDirectory(dirname(target), dirname(target));
@@ -45,7 +48,11 @@ export class HostFiles {
       // Without waiting for a reader, should it be a pipe.
       const file = await open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | flags, 0o666);
       try {
-        if (!(await file.stat()).isFile()) throw new Error(`${quotePath(target)} is not a regular file`);
+        const found = await file.stat();
+        if (!found.isFile()) throw new Error(`${quotePath(target)} is not a regular file`);
+        if (found.nlink > 1)
+          throw refusal(target, "it has another name, which may be protected (a hard link)");
+        if ((flags & O_APPEND) === 0) await file.truncate();
         await file.writeFile(bytes);
       } finally {
         await file.close();
@@ -67,26 +74,35 @@ export class HostFiles {
     const { protectedPaths = [], protectedNames = [], access, directory } = this.#host ?? {};
     const root = canonicalPath(directory ?? process.cwd());
     const target = canonicalPath(path);
-    const names = relative(root, target).toLowerCase().split(sep);
+    const folded = foldPath(relative(root, target));
+    const names = folded.split("/");
     const refuse = (why: string): never => {
-      throw Object.assign(new Error(`an isolated pack may not change ${quotePath(path)}: ${why}`), {
-        code: "EACCES",
-      });
+      throw refusal(path, why);
     };
     if (target === root || !isInside(root, target)) refuse("it is outside the project");
     if (names.some((name) => name.startsWith("."))) refuse("it is hidden");
+    if (names.includes(PACKAGES)) refuse("it is an installed package");
     const patterns = [...PROTECTED_FILES.map(({ pattern }) => pattern), ...protectedNames].map((pattern) =>
-      pattern.replace(/#.*$/, "").toLowerCase(),
+      foldPath(pattern.replace(/#.*$/, "")),
     );
-    const isProtected =
-      patterns.some((pattern) => names.some((name) => matchesName(pattern, name))) ||
-      protectedPaths.some(
-        (one) => isInside(canonicalPath(one), target) || isInside(target, canonicalPath(one)),
-      );
-    if (isProtected) refuse("it is protected");
+    const isNamed = (pattern: string): boolean =>
+      pattern.includes("/")
+        ? `/${folded}/`.includes(`/${pattern}/`)
+        : names.some((name) => matchesName(pattern, name));
+    const place = foldPath(target);
+    const isPlaced = protectedPaths
+      .map((one) => foldPath(canonicalPath(one)))
+      .some((one) => isInside(one, place) || isInside(place, one));
+    if (patterns.some(isNamed) || isPlaced) refuse("it is protected");
     if (lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink())
       refuse("it is a link that leads nowhere");
     assertAccess(access, "write", target, call.granted);
     return target;
   }
+}
+
+function refusal(path: string, why: string): Error {
+  return Object.assign(new Error(`an isolated pack may not change ${quotePath(path)}: ${why}`), {
+    code: "EACCES",
+  });
 }
