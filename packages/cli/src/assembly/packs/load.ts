@@ -146,11 +146,13 @@ async function loadPack(
   const own = isOwnPack(name, found);
   const locked = lockEntry(pack, found);
   const isPlugin = found.local && basename(found.file) === PLUGIN_FILE;
+  const isolated = locked?.isolation && { isolated: true as const };
+  const guard = locked && ((module: ToolPack) => lockedPack(module, name, locked));
   try {
     const directory = pack.source && dirname(pack.source.file);
-    if (locked?.isolation !== undefined) {
+    if (locked && isolated) {
       const module = await isolatedModule(name, found.file, locked, isolation);
-      return { name, file: found.file, options, own, directory, isolated: true, ...module };
+      return { name, file: found.file, options, own, directory, ...isolated, ...module };
     }
     loading.add(name);
     if (isPlugin && locked && locked.files !== digestFiles(dirname(found.file))) {
@@ -160,12 +162,13 @@ async function loadPack(
     const loaded = isPlugin
       ? pluginPack(dirname(found.file))
       : ((await importPack(pack, found)) as unknown as ToolPack);
-    const guard = locked && ((module: ToolPack) => lockedPack(module, name, locked));
     const module = guard?.(loaded) ?? loaded;
     return { name, file: found.file, options, own, directory, guard, module, problem: undefined };
   } catch (error) {
     const problem = `Pack ${quote(name)} could not be loaded: ${loadProblem(found.file, error)} Fix or reinstall the pack, or take it out of "packs".`;
-    return { name, file: found.file, options, own, module: undefined, problem: escapeInvisible(problem) };
+    // Its limits stay: with --watch it may be loaded later.
+    const limits = { ...isolated, guard, problem: escapeInvisible(problem) };
+    return { name, file: found.file, options, own, module: undefined, ...limits };
   } finally {
     loading.delete(name);
   }

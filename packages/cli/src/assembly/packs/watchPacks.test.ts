@@ -10,7 +10,7 @@ import {
   type ToolPack,
 } from "@agent/core";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { type LoadedPack, registerPacks } from "./load.js";
+import { type LoadedPack, loadPacks, registerPacks } from "./load.js";
 import { watchPacks } from "./watchPacks.js";
 
 const SOURCE = `import { text } from "./text.mjs";
@@ -128,4 +128,26 @@ test("never loads an isolated pack into this process, and limits a changed pack 
   expect(notices).toContainEqual(expect.stringContaining(`${JSON.stringify(other)} was loaded again`));
   expect(load).not.toHaveBeenCalledWith(expect.stringContaining("isolated"));
   expect(guard).toHaveBeenCalled();
+});
+
+test("keeps the limits of a pack that could not be loaded", async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "agent-watch-")));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const [one, other] = ["isolated.mjs", "locked.mjs"].map((name) => join(folder, name)) as [string, string];
+  writeFileSync(join(folder, "package.json"), "{");
+  for (const file of [one, other]) writeFileSync(file, "this is not code");
+  const locked = { version: "1.0.0", files: "", tools: {}, secrets: [], services: [] };
+  const isolation = {
+    required: "limited",
+    grants: {},
+    manifest: { secrets: [], tools: {}, commands: [], mentions: [], skills: [], agents: [] },
+  };
+  const lock = { v: 1, packs: { [one]: { ...locked, isolation }, [other]: locked } };
+  writeFileSync(join(folder, "packs.lock.json"), JSON.stringify(lock));
+  const source = { file: join(folder, "agent.config.json"), text: "" };
+  const packs = [one, other].map((name) => ({ name, options: undefined, origin: "a test", source }));
+  const [first, second] = await loadPacks(packs, undefined);
+  expect([first?.problem, second?.problem]).toEqual([expect.any(String), expect.any(String)]);
+  expect(first?.isolated).toBe(true);
+  expect(second?.guard).toBeTypeOf("function");
 });
