@@ -224,9 +224,17 @@ const HOOK_LINES: readonly (readonly [names: readonly HookName[], line: string])
 /** Hooks by which a pack gets what does not concern it. */
 const SEEING_HOOKS: readonly HookName[] = ["beforeCall", "beforeRun", "afterCall", "onMessage", "onStop"];
 
-/** Whether a pack sees calls of other tools, or messages, and could send them to a host. */
-export function maySendOthers({ hooks = [], hosts = [] }: PackGrants): boolean {
-  return hosts.length > 0 && hooks.some((hook) => SEEING_HOOKS.includes(hook));
+/**
+ * Whether a pack sees calls of other tools, or messages, and could send them to a host. Not if the user accepted each of these
+ * hooks together with each of these hosts before.
+ */
+export function maySendOthers({ hooks = [], hosts = [] }: PackGrants, accepted: PackGrants = {}): boolean {
+  const seeing = hooks.filter((hook) => SEEING_HOOKS.includes(hook));
+  if (hosts.length === 0 || seeing.length === 0) return false;
+  const isNew = (one: string, known: readonly string[] = []): boolean => !known.includes(one);
+  return (
+    seeing.some((hook) => isNew(hook, accepted.hooks)) || hosts.some((host) => isNew(host, accepted.hosts))
+  );
 }
 
 /** The sandbox program used here. `node` with the problem if there is no other. */

@@ -112,10 +112,14 @@ describe.skipIf(!isEnforced)("an isolated pack with more than tools", () => {
       "sees every message of yours, and may add to it or refuse it",
       "may add text to the conversation",
     ]);
-    expect([maySendOthers(grants), maySendOthers({ ...grants, hosts: ["a.example"] })]).toEqual([
-      false,
-      true,
-    ]);
+    const sends = { ...grants, hosts: ["a.example"] };
+    expect([maySendOthers(grants), maySendOthers(sends)]).toEqual([false, true]);
+    // What was accepted before does not cover another host or another hook.
+    expect(
+      [sends, { ...sends, hosts: ["*"] }, grants, { ...sends, hooks: ["onMessage" as const] }].map((before) =>
+        maySendOthers(sends, before),
+      ),
+    ).toEqual([false, true, true, true]);
   });
 
   test("finds tools of a server with what was granted", async () => {

@@ -488,8 +488,7 @@ async function confirmSending(
 ): Promise<void> {
   if (isolation === undefined) return;
   const { maySendOthers } = await import("@agent/core/isolation");
-  if (!maySendOthers(isolation.grants)) return;
-  if (before?.isolation && maySendOthers(before.isolation.grants)) return;
+  if (!maySendOthers(isolation.grants, before?.isolation?.grants)) return;
   const name = escapeToLine(candidate.name);
   const warning = `${name} sees calls and messages that are not its own, and may connect: it could send them to ${escapeToLine((isolation.grants.hosts ?? []).join(", "))}.`;
   if (yes) {
