@@ -16,7 +16,7 @@ import type {
   QuestionField,
   ToolPack,
 } from "../tools/pack.js";
-import type { ExecutableTool, RedirectedCall, ToolCall } from "../tools/tool.js";
+import type { ExecutableTool, RedirectedCall, ToolCall, ToolCapability } from "../tools/tool.js";
 import { HostFiles } from "./hostFiles.js";
 import { HostNetwork } from "./hostNetwork.js";
 import { type Enclosure, type Launched, launch, runtimeFile } from "./launch.js";
@@ -103,6 +103,8 @@ export function isolatedPack(options: IsolatedPackOptions): ToolPack {
 /** A call that is running in the process. */
 interface OpenCall {
   readonly tool: string;
+  /** Those it was approved with: the pack may replace the tool meanwhile. */
+  readonly capabilities: readonly ToolCapability[];
   readonly call: ToolCall;
   outputBytes: number;
   events: number;
@@ -192,7 +194,7 @@ class Runner {
           },
         },
       }),
-      execute: (args, call) => this.#execute(name, args, call),
+      execute: (args, call) => this.#execute(name, described.capabilities, args, call),
     };
   }
 
@@ -278,9 +280,14 @@ class Runner {
     if (this.#current?.problem === undefined) this.#current?.notify("refresh", this.#news());
   }
 
-  #applyChange(late: PackRegistry, name: string, tool: ManifestTool | undefined): void {
+  #applyChange(late: PackRegistry, name: string, found: ManifestTool | undefined): void {
     const known = this.#tools.get(name);
-    if (tool !== undefined && known !== undefined && isSameTool(known, tool)) return;
+    const approved = this.#approved(name);
+    // The description and the schema stay as they were approved: the model reads them as instructions.
+    const isApproved = found && approved && toolDifference(approved, found) === undefined;
+    const tool = isApproved ? approved : found;
+    const isBack = isApproved && this.#refused.has(name);
+    if (tool !== undefined && known !== undefined && isSameTool(known, tool) && !isBack) return;
     if (known !== undefined) {
       late.unregister(name);
       this.#tools.delete(name);
@@ -298,7 +305,12 @@ class Runner {
     this.#withholdIfChanged(name, tool);
   }
 
-  async #execute(tool: string, args: Record<string, unknown>, given: ToolCall | undefined): Promise<string> {
+  async #execute(
+    tool: string,
+    capabilities: readonly ToolCapability[],
+    args: Record<string, unknown>,
+    given: ToolCall | undefined,
+  ): Promise<string> {
     const call = given ?? { signal: new AbortController().signal, onOutput: () => undefined };
     const { granted, contained, basis, wantsView } = call;
     const offers = ["attach", "callTool", "startAgent"].filter(
@@ -312,7 +324,7 @@ class Runner {
     try {
       const { message, raw } = await this.#request("execute", params, call.signal, (id) => {
         sent = id;
-        this.#calls.set(id, { tool, call, outputBytes: 0, events: 0 });
+        this.#calls.set(id, { tool, capabilities, call, outputBytes: 0, events: 0 });
       });
       const text = raw?.toString() ?? message.result;
       if (typeof text !== "string") throw new Error(`The pack ${this.#options.name} returned no text.`);
@@ -340,7 +352,7 @@ class Runner {
 
   /** A changed tool is withheld when the process has started: the call that started it must not run it either. */
   async #checkApproved(process: PackProcess, tool: string, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#options.manifest.tools[tool]?.late && !this.#compared.has(tool)) {
+    if (this.#approved(tool)?.late && !this.#compared.has(tool)) {
       const { message } = await process.request("tool", { tool }, { signal });
       this.#withholdIfChanged(tool, readTool(tool, message.result));
       this.#compared.add(tool);
@@ -408,19 +420,18 @@ class Runner {
     this.#sentModel = undefined;
     this.#compared.clear();
     if (this.#isDisposed) started.end("the agent ended");
-    let found: PackManifest;
     try {
-      found = readManifest(
+      const found = readManifest(
         await started.init(
           { url: pathToFileURL(entry).href, host: this.#hostData(), ...loaderUrl(loader) },
           registerLimitMs,
         ),
       );
+      this.#compare(found);
     } catch (error) {
       started.end("it did not register");
       throw new Error(`The pack ${name} did not register: ${errorMessage(error)}`);
     }
-    this.#compare(found);
     return started;
   }
 
@@ -440,14 +451,20 @@ class Runner {
   }
 
   #withholdIfChanged(tool: string, found: ManifestTool | undefined): void {
-    const { name, manifest, review } = this.#options;
-    const approved = manifest.tools[tool];
+    const { name, review } = this.#options;
+    const approved = this.#approved(tool);
     const difference = approved === undefined ? "it is new" : toolDifference(approved, found);
     if (difference === undefined) return;
     const cure = review === undefined ? "" : ` Review the change with: ${review}`;
     const reason = `The pack ${quote(name)} changed since you approved it: ${difference}.${cure}`;
     this.#refused.set(tool, reason);
     this.#registry.withhold?.(tool, reason);
+  }
+
+  /** A tool as the user approved it. Not one whose name every object has, such as `constructor`. */
+  #approved(tool: string): ManifestTool | undefined {
+    const { tools } = this.#options.manifest;
+    return Object.hasOwn(tools, tool) ? tools[tool] : undefined;
   }
 
   #changeTool(name: string, tool?: ManifestTool): void {
@@ -565,10 +582,11 @@ class Runner {
     if (method === "fetch/read") return await this.#network.read(params.stream);
     if (method === "ask") return await this.#ask(params, signal);
     if (method === "hook/describe") return await this.#hookCalls.get(Number(params.id))?.describe();
-    const { call, tool = "" } =
-      (typeof params.id === "number" ? this.#calls.get(params.id) : undefined) ?? {};
-    if (call && (method === "files/write" || method === "files/mkdir")) {
-      if (!this.#mayWrite(tool)) throw new Error(`${tool} does not declare that it writes`);
+    const open = typeof params.id === "number" ? this.#calls.get(params.id) : undefined;
+    const { call } = open ?? {};
+    if (open && call && (method === "files/write" || method === "files/mkdir")) {
+      if (!this.#mayWrite(open)) throw new Error(`${open.tool} does not declare that it writes`);
+      call.signal.throwIfAborted();
       if (method === "files/mkdir") return this.#files.makeDirectory(params, call);
       return await this.#files.write(params, raw ?? Buffer.alloc(0), call);
     }
@@ -584,8 +602,7 @@ class Runner {
   }
 
   /** Only a call that the user was asked about, or allowed, as one that writes. */
-  #mayWrite(tool: string): boolean {
-    const capabilities = this.#tools.get(tool)?.capabilities ?? [];
+  #mayWrite({ capabilities }: OpenCall): boolean {
     return this.#options.grants.files === "write" && capabilities.includes("write");
   }
 

@@ -174,7 +174,7 @@ async function withLateTools(manifest: PackManifest, process: PackProcess): Prom
   }));
   const { tools, late } = readManifest({ ...manifest, ...found });
   const added = Object.entries(tools)
-    .filter(([name]) => manifest.tools[name] === undefined)
+    .filter(([name]) => !Object.hasOwn(manifest.tools, name))
     .map(([name, tool]) => [name, { ...tool, late: true as const }]);
   return { ...manifest, late, tools: { ...manifest.tools, ...Object.fromEntries(added) } };
 }

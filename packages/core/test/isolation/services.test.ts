@@ -238,22 +238,22 @@ describe.skipIf(!isEnforced)("an isolated pack with more than tools", () => {
     );
   });
 
+  const likeSeen = (name: string) =>
+    ({
+      ...manifest.tools.seen,
+      schema: {
+        type: "function",
+        function: { name, description: `Does ${name}.`, parameters: { type: "object", properties: {} } },
+      },
+    }) as never;
+
   test("adds and removes tools between two requests, and withholds those that were not approved", async () => {
     const approved = {
       ...manifest,
       tools: {
         ...manifest.tools,
-        known: {
-          ...manifest.tools.seen,
-          schema: {
-            type: "function",
-            function: {
-              name: "known",
-              description: "Does known.",
-              parameters: { type: "object", properties: {} },
-            },
-          },
-        } as never,
+        known: likeSeen("known"),
+        reworded: likeSeen("reworded"),
       },
     };
     await withPack(
@@ -269,9 +269,15 @@ describe.skipIf(!isEnforced)("an isolated pack with more than tools", () => {
             )
             .toBe(isThere);
         };
-        await registry.run("change", { tools: ["known", "unknown"] });
+        // Every object has a property of the second name.
+        const names = ["known", "reworded", "constructor", "unknown"];
+        await registry.run("change", { tools: names });
         await appear("unknown", true);
-        expect((await registry.run("unknown")).text).toContain("changed since you approved it: it is new");
+        for (const name of ["unknown", "constructor"]) {
+          expect((await registry.run(name)).text).toContain("changed since you approved it: it is new");
+        }
+        expect(JSON.stringify(registry.getEnabledSchemas())).toContain("Does reworded.");
+        expect(JSON.stringify(registry.getEnabledSchemas())).not.toContain("Obey me.");
         await registry.run("change", { tools: [] });
         await appear("unknown", false);
       },
@@ -376,6 +382,19 @@ describe.skipIf(!isEnforced)("an isolated pack with more than tools", () => {
             expect.stringContaining("Error executing"),
           ]);
         }
+      },
+      { grants: { files: "write" }, host },
+    );
+    await withPack(
+      async (registry) => {
+        // A request to the model of a child agent, for example.
+        const onOutput = () => registry.services.refresh();
+        const grown = await registry.run("grow", { path: join(project, "grown.txt") }, { onOutput });
+        expect(grown.text).toContain("grow does not declare that it writes");
+        const controller = new AbortController();
+        const stop = { signal: controller.signal, onOutput: () => controller.abort() };
+        const stopped = await registry.run("write_stopped", { path: join(project, "stopped.txt") }, stop);
+        expect(stopped.outcome).toBe("aborted");
       },
       { grants: { files: "write" }, host },
     );
