@@ -62,9 +62,10 @@ describe("a child agent", () => {
 
   test("cannot reach a tool it was not given through one that redirects calls", async () => {
     const secret = vi.fn(() => "secret");
-    const through = fakeTool("call_tool", undefined, {
+    const through = {
+      ...fakeTool("call_tool"),
       redirect: ({ tool }: Readonly<Record<string, unknown>>) => ({ name: String(tool), args: {} }),
-    });
+    };
     const names = ["read", "secret"].map((tool) => ({ name: "call_tool", args: { tool } }));
     const agent = agentWith(
       [call("delegate"), { calls: names }, "Tried.", "Done."],
