@@ -3,11 +3,11 @@ import { AgentError } from "./errors.js";
 import type { CallRules, GivenApprove } from "./loop/approval.js";
 import { checkToolChoice, type StepControl } from "./loop/askModel.js";
 import type { OnBudget } from "./loop/budget.js";
+import type { OpenWorktree } from "./loop/children.js";
 import type { CallHooks } from "./loop/hooks.js";
 import type { LoopLimits } from "./loop/run.js";
 import type { Steps } from "./loop/steps.js";
 import type { Telemetry } from "./loop/telemetry.js";
-import type { OpenWorktree } from "./loop/worktree.js";
 import type { ChatProvider, Effort } from "./providers/interface.js";
 import { checkOptions, type OptionChecks } from "./toolkit/hostOptions/checkOptions.js";
 import {

@@ -43,6 +43,7 @@ export type {
   StepControl,
 } from "./loop/askModel.js";
 export type { BudgetLimits, BudgetReached, OnBudget } from "./loop/budget.js";
+export type { AgentWorktree, OpenWorktree, WorktreeEnd } from "./loop/children.js";
 export type {
   AddDecision,
   AfterDecision,
@@ -58,7 +59,6 @@ export type {
   StopDecision,
 } from "./loop/hooks.js";
 export type { Telemetry } from "./loop/telemetry.js";
-export type { AgentWorktree, OpenWorktree, WorktreeEnd } from "./loop/worktree.js";
 export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
 export { wrapProvider } from "./providers/wrap.js";

@@ -1,22 +1,19 @@
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { canonicalPath, errorMessage, isInside, isRecord, quote } from "@agent/internal";
-import { type Content, type ContentPart, findContentProblem } from "../conversation/content.js";
 import type { HookCall } from "../loop/hooks.js";
 import type { CallDescription, CallPreview, Match } from "../tools/callDescription.js";
 import type {
   BackgroundJob,
-  MentionItem,
   PackCommand,
   PackHost,
   PackPrompt,
   PackRegistry,
   PackServices,
   PackSkill,
-  QuestionField,
   ToolPack,
 } from "../tools/pack.js";
-import type { ExecutableTool, RedirectedCall, ToolCall, ToolCapability } from "../tools/tool.js";
+import type { ExecutableTool, ToolCall, ToolCapability } from "../tools/tool.js";
 import { HostFiles } from "./hostFiles.js";
 import { HostNetwork } from "./hostNetwork.js";
 import { type Enclosure, type Launched, launch, runtimeFile } from "./launch.js";
@@ -32,6 +29,14 @@ import {
   readTool,
   toolDifference,
 } from "./manifest.js";
+import {
+  attachedPart,
+  checkedContent,
+  readContent,
+  readFields,
+  readMentions,
+  readRedirect,
+} from "./messages.js";
 import { packageFiles } from "./packageFiles.js";
 import { hookProxies } from "./packHooks.js";
 import { type Listener, PackProcess } from "./packProcess.js";
@@ -46,7 +51,6 @@ const MAX_FAULTS = 4;
 const FAULT_PERIOD_MS = 10 * 60 * 1000;
 /** Tools that come and go before the next request to the model. */
 const MAX_TOOL_CHANGES = 4 * MAX_TOOLS;
-const MAX_MENTIONS = 100;
 const MAX_NOTICE_CHARACTERS = 1000;
 
 /** The loader of a pack in TypeScript, as its process gets it. */
@@ -635,68 +639,10 @@ function isSameTool(one: ManifestTool, other: ManifestTool): boolean {
   return isDeepStrictEqual(left, right);
 }
 
-function readRedirect(value: unknown): RedirectedCall | undefined {
-  if (value === undefined || value === null) return undefined;
-  const { name, args } = Object(value) as { name?: unknown; args?: unknown };
-  if (typeof name !== "string" || !isRecord(args))
-    throw new Error("it redirects to something that is not a call");
-  return { name, args };
-}
-
 /** Prevents a skill from exposing another file of the user to the model. */
 function ownFiles(entry: string, skills: readonly PackSkill[]): PackSkill[] {
   const { directories } = packageFiles(entry);
   return skills.filter(({ file }) =>
     directories.some((directory) => isInside(directory, canonicalPath(file))),
   );
-}
-
-/** Throws for a part that no model accepts. The process is killed then, since its runtime should have checked it. */
-function attachedPart({ type, mediaType, name }: Record<string, unknown>, raw: Buffer): ContentPart {
-  if (type === "text") return { type, text: raw.toString() };
-  const part = { type, mediaType, data: raw.toString("base64"), ...(name !== undefined && { name }) };
-  return part as unknown as ContentPart;
-}
-
-const FIELD_TYPES = ["text", "number", "integer", "boolean", "choice", "choices"] as const;
-
-/** Checks the fields of a question, which a host displays as text. Throws for anything else. */
-export function readFields(value: readonly unknown[]): QuestionField[] {
-  const isTextOrAbsent = (one: unknown): boolean => one === undefined || typeof one === "string";
-  return value.slice(0, MAX_MENTIONS).map((field) => {
-    const { name, type, title, description, required, options, other, default: suggested } = Object(field);
-    const known = FIELD_TYPES.find((one) => one === type);
-    const isWhole =
-      typeof name === "string" &&
-      [title, description].every(isTextOrAbsent) &&
-      (options === undefined ||
-        (Array.isArray(options) &&
-          options.every((one) => typeof one?.value === "string" && isTextOrAbsent(one.title))));
-    if (known === undefined || !isWhole) throw new Error("a field of the question is malformed");
-    return {
-      ...{ name, type: known, required: required === true },
-      ...(title !== undefined && { title }),
-      ...(description !== undefined && { description }),
-      ...(options !== undefined && { options }),
-      ...(other === true && { other }),
-      ...(suggested !== undefined && { default: suggested }),
-    };
-  });
-}
-
-function readMentions(value: unknown): MentionItem[] {
-  const list = Array.isArray(value) ? value.slice(0, MAX_MENTIONS) : [];
-  return list.flatMap(({ id, description }: { id?: unknown; description?: unknown }) =>
-    typeof id === "string" ? [{ id, ...(typeof description === "string" && { description }) }] : [],
-  );
-}
-
-function readContent({ message, raw }: Frame, what: string): Content {
-  return checkedContent(raw?.toString() ?? message.result, what);
-}
-
-function checkedContent(value: unknown, what: string): Content {
-  const problem = findContentProblem(value);
-  if (problem !== undefined) throw new Error(`${what} ${problem}.`);
-  return value as Content;
 }

@@ -5,17 +5,11 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { canonicalPath, errorMessage, withTimeout } from "@agent/internal";
 import type { ToolPack } from "../tools/pack.js";
+import { HOOKS } from "../tools/services.js";
 import { HostNetwork } from "./hostNetwork.js";
 import { type IsolatedPackOptions, isolatedPack, loaderUrl, REGISTER_LIMIT_MS } from "./isolatedPack.js";
 import { bubblewrapProblem, type Enclosure, launch, launchScript, runtimeFile } from "./launch.js";
-import {
-  ANY_HOST,
-  HOOKS,
-  type HookName,
-  type PackGrants,
-  type PackManifest,
-  readManifest,
-} from "./manifest.js";
+import { ANY_HOST, type HookName, type PackGrants, type PackManifest, readManifest } from "./manifest.js";
 import { PackProcess } from "./packProcess.js";
 import { examinerPolicy, packPolicy } from "./policy.js";
 

@@ -1,8 +1,8 @@
 import { describeValue, isRecord, quote } from "@agent/internal";
-import type { CallHooks } from "../loop/hooks.js";
 import { parseHostPattern } from "../sandbox/hostPattern.js";
 import type { ToolKind } from "../tools/callDescription.js";
 import type { BackgroundJob, Diagnosis, PackAgent, PackNeeds, PackPrompt, PackSkill } from "../tools/pack.js";
+import { HOOKS } from "../tools/services.js";
 import {
   type ChatTool,
   type FreeformInput,
@@ -18,17 +18,6 @@ const MAX_NAMES = 64;
 const MAX_TITLE_CHARACTERS = 1000;
 const MAX_PROMPT_CHARACTERS = 16 * 1024;
 
-/** The hooks that a pack can have. */
-export const HOOKS = [
-  "beforeCall",
-  "beforeRun",
-  "afterCall",
-  "onMessage",
-  "onStop",
-  "onCompact",
-  "onSessionStart",
-  "onSessionEnd",
-] as const satisfies readonly (keyof CallHooks)[];
 export type HookName = (typeof HOOKS)[number];
 
 /** The access that the user granted to a pack. */

@@ -12,8 +12,9 @@ import type {
   RegisterOptions,
   ToolPack,
 } from "../tools/pack.js";
+import { HOOKS } from "../tools/services.js";
 import type { ChildAgentAnswer, ExecutableTool, ToolCall } from "../tools/tool.js";
-import { FUNCTIONS, HOOKS, type ManifestTool, type PackManifest, PLAIN } from "./manifest.js";
+import { FUNCTIONS, type ManifestTool, type PackManifest, PLAIN } from "./manifest.js";
 import {
   CHANNEL_DESCRIPTOR,
   encodeFrame,

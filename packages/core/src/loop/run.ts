@@ -13,13 +13,12 @@ import type { ApprovalDecisions, ApprovalGate } from "./approval.js";
 import type { StepControl } from "./askModel.js";
 import type { Budget } from "./budget.js";
 import type { CallSlots } from "./callPath.js";
-import type { ChildSlots, ChildStarter } from "./children.js";
+import type { ChildSlots, ChildStarter, OpenWorktree } from "./children.js";
 import type { CallHooks } from "./hooks.js";
 import type { OutputReader } from "./output.js";
 import type { Steps } from "./steps.js";
 import type { Telemetry } from "./telemetry.js";
 import type { UsageMeter } from "./usage.js";
-import type { OpenWorktree } from "./worktree.js";
 
 export interface LoopLimits {
   readonly maxTurns: number;

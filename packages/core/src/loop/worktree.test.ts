@@ -5,7 +5,7 @@ import type { ChatRequest } from "../providers/interface.js";
 import { ToolRegistry } from "../tools/registry.js";
 import type { ChildAgentAnswer, ChildAgentRequest, ExecutableTool } from "../tools/tool.js";
 import type { ApprovalRequest } from "./approval.js";
-import type { AgentWorktree } from "./worktree.js";
+import type { AgentWorktree } from "./children.js";
 
 /** A tool that starts one child agent with this request, and answers with its text. */
 const delegate = (request: ChildAgentRequest, onAnswer?: (answer: ChildAgentAnswer) => void) =>

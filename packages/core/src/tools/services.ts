@@ -274,7 +274,8 @@ export function checkCallHooks(where: string, hooks: unknown): void {
   }
 }
 
-const HOOKS = [
+/** The hooks that a pack can have. */
+export const HOOKS = [
   "beforeCall",
   "beforeRun",
   "afterCall",
@@ -283,7 +284,7 @@ const HOOKS = [
   "onCompact",
   "onSessionStart",
   "onSessionEnd",
-] as const;
+] as const satisfies readonly (keyof CallHooks)[];
 
 const FUNCTIONS = ["dispose", "diagnose", "terminate", "warmUp", "prompt"] as const;
 

@@ -1,7 +1,7 @@
 import type { Content, ContentPart } from "../conversation/content.js";
 import type { PackState } from "../conversation/packState.js";
 import type { PendingRound } from "../conversation/pending.js";
-import type { WorktreeEnd } from "../loop/worktree.js";
+import type { WorktreeEnd } from "../loop/children.js";
 import type { ChatMessage, Effort, FinishReason, TokenUsage } from "../providers/interface.js";
 import type { Schema, StandardSchema } from "../toolkit/jsonSchema/standardSchema.js";
 import type { CallDescription, CallPreview, PermissionLanguage, ToolKind } from "./callDescription.js";

@@ -23,7 +23,8 @@ import {
   type PackManifest,
   readManifest,
 } from "../../src/isolation/index.js";
-import { isolatedPack, readFields } from "../../src/isolation/isolatedPack.js";
+import { isolatedPack } from "../../src/isolation/isolatedPack.js";
+import { readFields } from "../../src/isolation/messages.js";
 import { PackProcess } from "../../src/isolation/packProcess.js";
 import { encodeFrame } from "../../src/isolation/protocol.js";
 import { scriptedProvider } from "../../src/providers/replay.js";
