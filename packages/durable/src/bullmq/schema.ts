@@ -2,6 +2,7 @@ import { AgentError } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
 import type { Pool, PoolClient } from "pg";
 import { CIRCUIT } from "../engine/modelLimits.js";
+import { inTransaction } from "./transaction.js";
 
 /**
  * The changes that concern a run and its tenant's queue slots, as database functions: each is one round trip and one
@@ -377,22 +378,14 @@ export function checkSchemaName(name: string): void {
 
 /** Migrates the schema to the version of this program. Throws for a newer one. */
 export async function migrate(pool: Pool, schema: string): Promise<void> {
-  const client = await pool.connect();
-  try {
-    await client.query("begin");
+  await inTransaction(pool, async (client) => {
     await client.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
     await client.query(`create schema if not exists ${schema}`);
     await client.query(`set local search_path to ${schema}`);
     await client.query("create table if not exists migration (version int primary key)");
     const { rows } = await client.query("select coalesce(max(version), 0) as version from migration");
     await applyFrom(client, Number(rows[0]?.version), schema);
-    await client.query("commit");
-  } catch (error) {
-    await client.query("rollback").catch(() => undefined);
-    throw error;
-  } finally {
-    client.release();
-  }
+  });
 }
 
 async function applyFrom(client: PoolClient, version: number, schema: string): Promise<void> {
