@@ -11,6 +11,7 @@ const LARGEST_FILE = 32 * 1024 * 1024;
 const LARGEST_INDEX = 256 * 1024 * 1024;
 const LARGEST_ATTRIBUTES = 1024 * 1024;
 const EXECUTABLE = 0o111;
+const TOO_LARGE: FileState = { kind: "other", reason: "it was too large to be saved" };
 // Contents are stored byte for byte: no line-ending conversion, and no filter of the repository runs.
 const ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n";
 // All files except those with an attribute that makes git convert them.
@@ -43,6 +44,8 @@ export class GitTree {
   readonly #directory: string;
   readonly #git: PrivateGit;
   readonly #blobs: BlobStore;
+  /** Files that were too large to be stored with a tree. They are not in it, but they were there. */
+  readonly #tooLarge = new Map<string, Set<string>>();
 
   private constructor(
     root: string,
@@ -138,8 +141,13 @@ export class GitTree {
 
   async #capture(): Promise<string> {
     const listed = await this.#git.run(["ls-files", "-z", "--modified", "--others", "--exclude-standard"]);
-    await this.#update([...new Set(listed.toString().split("\0"))]);
-    return (await this.#git.run(["write-tree"])).toString().trim();
+    const paths = [...new Set(listed.toString().split("\0"))];
+    await this.#update(paths);
+    const tree = (await this.#git.run(["write-tree"])).toString().trim();
+    const known = this.#tooLarge.get(tree) ?? [];
+    const tooLarge = new Set([...known, ...paths.filter((path) => this.#isTooLarge(path))]);
+    if (tooLarge.size > 0) this.#tooLarge.set(tree, tooLarge);
+    return tree;
   }
 
   /** Adds the current content of these files to the index. */
@@ -158,9 +166,13 @@ export class GitTree {
     const changes: FileChange[] = [];
     for (let at = 0; at + 1 < fields.length; at += 2) {
       const [oldMode = "", , oldBlob = ""] = (fields[at] ?? "").slice(1).split(" ");
-      const path = join(this.root, fields[at + 1] ?? "");
+      const name = fields[at + 1] ?? "";
+      const path = join(this.root, name);
       const now = await readState(path, this.#blobs);
-      changes.push({ path, before: await this.#oldState(oldMode, oldBlob, now), after: now });
+      const old = this.#tooLarge.get(before)?.has(name)
+        ? TOO_LARGE
+        : await this.#oldState(oldMode, oldBlob, now);
+      changes.push({ path, before: old, after: now });
     }
     const all = new Map<string, FileChange>();
     for (const change of [...(await this.#directoriesOf(changes, before)), ...changes]) {
@@ -209,6 +221,11 @@ export class GitTree {
     if (path === "" || path.endsWith("/")) return false;
     const stats = lstatSync(join(this.root, path), { throwIfNoEntry: false });
     return stats === undefined || stats.isSymbolicLink() || (stats.isFile() && stats.size <= LARGEST_FILE);
+  }
+
+  #isTooLarge(path: string): boolean {
+    const stats = path === "" ? undefined : lstatSync(join(this.root, path), { throwIfNoEntry: false });
+    return stats?.isFile() === true && stats.size > LARGEST_FILE;
   }
 }
 

@@ -196,6 +196,33 @@ describe("undo of what file tools changed", () => {
     expect(readdirSync(at("d"))).toEqual(["mine"]);
   });
 
+  test("names a file whose directory is gone, and restores it once the directory is back", async () => {
+    mkdirSync(at("d"));
+    writeFileSync(at("d", "f"), "1");
+    await turn(() => call(["d/f"], () => rmSync(at("d", "f")), ["destroy"]));
+    rmSync(at("d"), { recursive: true });
+    expect((await log.undo()).kept).toEqual([{ path: at("d", "f"), reason: "its directory is gone" }]);
+    mkdirSync(at("d"));
+    await log.redo();
+    expect((await log.undo()).restored).toEqual([at("d", "f")]);
+    expect(readFileSync(at("d", "f"), "utf8")).toBe("1");
+  });
+
+  test("keeps apart calls with the same id of agents that work in different directories", async () => {
+    const tree = join(folder, "tree");
+    mkdirSync(tree);
+    for (const directory of [project, tree]) writeFileSync(join(directory, "f"), "old");
+    log.beginTurn("work");
+    await log.before({ id: "1", describe: describeWrites(["f"], project), capabilities: ["write"] });
+    await log.before({ id: "1", describe: describeWrites(["f"], tree), capabilities: ["write"] }, tree);
+    for (const directory of [project, tree]) writeFileSync(join(directory, "f"), "new");
+    await log.after("1");
+    await log.after("1", tree);
+    await log.endTurn();
+    expect((await log.undo()).restored).toEqual([at("f"), join(tree, "f")]);
+    for (const directory of [project, tree]) expect(readFileSync(join(directory, "f"), "utf8")).toBe("old");
+  });
+
   test("writes through a link, and reverts its target", async () => {
     writeFileSync(at("real"), "1");
     symlinkSync("real", at("link"));
@@ -449,6 +476,36 @@ describe("undo of what commands changed in a git work tree", () => {
     expect(existsSync(at(".git", "ran"))).toBe(false);
   });
 
+  test("reverts what a child agent changed in its work tree, also after the child has ended", async () => {
+    const tree = join(folder, "tree");
+    cpSync(project, tree, { recursive: true });
+    const before = treeHash(tree);
+    log.beginTurn("delegate");
+    await log.before({ id: "1", describe: describeAs(), capabilities: ["execute"] }, tree);
+    writeFileSync(join(tree, "tracked"), "by the child");
+    await log.after("1", tree);
+    expect(readdirSync(join(folder, "state"))).toContain("git-tree");
+    log.closeDirectory(tree);
+    log.closeDirectory(project);
+    expect(readdirSync(join(folder, "state"))).toEqual(["blobs"]);
+    await log.endTurn();
+    expect((await log.undo()).restored).toEqual([join(tree, "tracked")]);
+    expect(treeHash(tree)).toBe(before);
+  });
+
+  test("leaves alone what was too large to be saved, also after a command made it small", async () => {
+    for (const name of ["kept", "shrunk"]) {
+      writeFileSync(at(name), "");
+      truncateSync(at(name), 33 * 1024 * 1024);
+    }
+    await turn(() => shell("echo 2 >> kept; echo 2 > shrunk; echo 2 > tracked"));
+    const undone = await log.undo();
+    expect(undone.restored).toEqual([at("tracked")]);
+    expect(undone.kept).toEqual([{ path: at("shrunk"), reason: "it was too large to be saved" }]);
+    expect(readFileSync(at("shrunk"), "utf8")).toBe("2\n");
+    expect(lstatSync(at("kept")).size).toBe(33 * 1024 * 1024 + 2);
+  });
+
   test("reverts commands and file tools of one message together", async () => {
     const before = treeHash(project);
     await turn(async () => {
@@ -533,6 +590,17 @@ describe("undo of what commands changed in a git work tree", () => {
       expect(treeHash(project)).toBe(before);
       expect((await log.redo()).kept).toEqual([]);
       expect(readFileSync(at("tracked"), "utf8")).toBe("2\n");
+    });
+
+    test("counts the files of a directory, but not those of installed packages", async () => {
+      mkdirSync(at("node_modules"));
+      for (let file = 0; file <= 20_000; file++) symlinkSync("x", at("node_modules", `${file}`));
+      await turn(() => shell("echo 2 > tracked"));
+      expect((await log.undo()).restored).toEqual([at("tracked")]);
+      renameSync(at("node_modules"), at("modules"));
+      log = new UndoLog(join(folder, "state3"), project);
+      await turn(() => shell("echo 2 > tracked"));
+      expect((await log.undo()).untracked[0]).toContain("has more than 20000 files or 256 MB");
     });
 
     test("says that a directory is too large, and still reverts what file tools changed", async () => {
