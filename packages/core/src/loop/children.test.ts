@@ -1,9 +1,12 @@
 import { describe, expect, test, vi } from "vitest";
 import { agentWith, call, collect, toolTexts } from "../../test/conversation.js";
 import { deferred, fakeTool } from "../../test/fixtures.js";
+import type { AgentOptions } from "../agentOptions.js";
 import type { AgentEvent } from "../events.js";
 import type { ChatRequest, ChatResponse } from "../providers/interface.js";
+import type { ScriptedAnswer } from "../providers/replay.js";
 import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/tool.js";
+import { ChildSlots } from "./children.js";
 
 /** A tool that starts one child agent with this request, and answers with its text. */
 const delegate = (request: ChildAgentRequest, onAnswer?: (answer: ChildAgentAnswer) => void) =>
@@ -248,4 +251,106 @@ test("gives a child the effort of its parent, or its own", async () => {
     await agentWith([call("delegate"), note, "Done."], [tool], { effort: "high" }).chat("Go.");
   }
   expect(efforts).toEqual(["high", "low"]);
+});
+
+describe("the request of a child agent", () => {
+  const seen = async (
+    request: ChildAgentRequest,
+    options: AgentOptions = {},
+    answer: ScriptedAnswer = "Found.",
+  ) => {
+    const requests: ChatRequest[] = [];
+    const answers: ChildAgentAnswer[] = [];
+    const note = (given: ChatRequest) => {
+      requests.push(given);
+      return answer;
+    };
+    const agent = agentWith(
+      [call("delegate"), note, "Done."],
+      [delegate(request, (given) => answers.push(given))],
+      options,
+    );
+    await agent.chat("Go.");
+    return { request: requests[0], answer: answers[0], text: toolTexts(agent)[0] };
+  };
+
+  test("continues the messages of an earlier one, and returns all of them", async () => {
+    const history = [
+      { role: "user" as const, content: "Before?" },
+      { role: "assistant" as const, content: "Yes." },
+    ];
+    const { request, answer } = await seen({ message: "And now?", history });
+    const messages = [...history, { role: "user", content: "And now?" }];
+    expect(request?.messages).toEqual(messages);
+    expect(answer?.messages).toEqual([...messages, { role: "assistant", content: "Found." }]);
+  });
+
+  test.each([
+    [{}, undefined],
+    [{ systemPrompt: "Child." }, "Child."],
+    [{ inheritPrompt: true }, "Parent."],
+    [{ inheritPrompt: true, systemPrompt: "Child." }, "Parent.\n\nChild."],
+    [{ inheritPrompt: false, systemPrompt: "Child." }, "Child."],
+  ])("with %j has the system prompt %j", async (more, expected) => {
+    const { request } = await seen({ message: "Go.", ...more }, { systemPrompt: "Parent." });
+    const [first] = request?.messages ?? [];
+    expect(first?.role === "system" ? first.content : undefined).toBe(expected);
+  });
+
+  test("answers in the form that it asks for", async () => {
+    const output = { type: "object", properties: { n: { type: "number" } }, required: ["n"] } as const;
+    const { answer } = await seen({ message: "2 + 2?", output }, {}, '{"n":4}');
+    expect(answer).toMatchObject({ text: '{"n":4}', output: { n: 4 } });
+    expect((await seen({ message: "2 + 2?" })).answer).not.toHaveProperty("output");
+  });
+
+  test.each([
+    [{ maxTurns: 0 }, "maxTurns"],
+    [{ effort: "huge" }, "effort"],
+    [{ model: 7 }, "model"],
+    [{ small: "yes" }, "small"],
+    [{ maxCost: -1 }, "maxCost"],
+    [{ maxTokens: 0 }, "maxTokens"],
+    [{ exclusive: 1 }, "exclusive"],
+    [{ inheritPrompt: "no" }, "inheritPrompt"],
+    [{ worktree: 1 }, "worktree"],
+    [{ label: {} }, "label"],
+    [{ history: "x" }, "history"],
+    [{ output: "x" }, "output"],
+  ])("is refused with %j", async (more, name) => {
+    const { text } = await seen({ message: "Go.", ...more } as never);
+    expect(text).toMatch(new RegExp(`^Error executing delegate: .*${name}`));
+  });
+});
+
+test("lets a child wait for its turn, and gives up the wait of one that is stopped", async () => {
+  const slots = new ChildSlots(1);
+  const release = await slots.acquire(new AbortController().signal);
+  const controller = new AbortController();
+  const stopped = slots.acquire(controller.signal);
+  const order: string[] = [];
+  const second = slots.acquire(new AbortController().signal).then((done) => {
+    order.push("second");
+    return done;
+  });
+  const third = slots.acquire(new AbortController().signal).then(() => order.push("third"));
+  controller.abort();
+  await expect(stopped).rejects.toMatchObject({ code: "aborted" });
+  expect(order).toEqual([]);
+  release();
+  (await second)();
+  await third;
+  expect(order).toEqual(["second", "third"]);
+});
+
+test("passes on a slot that was freed for a child that is stopped at the same time", async () => {
+  const slots = new ChildSlots(1);
+  const release = await slots.acquire(new AbortController().signal);
+  const controller = new AbortController();
+  const stopped = slots.acquire(controller.signal);
+  controller.abort();
+  release();
+  await expect(stopped).rejects.toMatchObject({ code: "aborted" });
+  const next = await slots.acquire(new AbortController().signal);
+  expect(next).toBeTypeOf("function");
 });

@@ -218,3 +218,125 @@ describe("after a call", () => {
     },
   );
 });
+
+describe("right before a call runs", () => {
+  test("refuses the call if a hook fails or hangs, and runs those after it no more", async () => {
+    for (const beforeRun of [
+      () => Promise.reject(new Error("disk full")),
+      () => new Promise<void>(() => undefined),
+    ]) {
+      const next = vi.fn();
+      const { agent, read } = reader([
+        { name: "backup", timeoutMs: 5, beforeRun },
+        { name: "next", beforeRun: next },
+      ]);
+      await agent.chat("go");
+      expect(read).not.toHaveBeenCalled();
+      expect(next).not.toHaveBeenCalled();
+      expect(toolTexts(agent)[0]).toMatch(
+        /^Tool call denied: the hook "backup" failed: (disk full|"backup" did not decide within 5 ms)$/,
+      );
+    }
+  });
+
+  test("passes a copy of the arguments", async () => {
+    const { agent, read } = reader([
+      {
+        name: "careless",
+        beforeRun: ({ args }) => {
+          (args as Record<string, unknown>).path = "/etc/passwd";
+        },
+      },
+    ]);
+    await agent.chat("go");
+    expect(read).toHaveBeenCalledWith({ path: "a.txt" }, expect.anything());
+  });
+});
+
+describe("a decision of a hook", () => {
+  test("to allow does not hold for arguments that a later hook changes", async () => {
+    const approve = vi.fn(() => ({ deny: "no" }));
+    const { agent, read } = reader(
+      [
+        { name: "trusting", beforeCall: () => ({ allow: true }) },
+        { name: "moving", beforeCall: () => ({ args: { path: "/etc/passwd" } }) },
+      ],
+      { approve },
+    );
+    await agent.chat("go");
+    expect(approve).toHaveBeenCalledOnce();
+    expect(read).not.toHaveBeenCalled();
+  });
+
+  test("to allow holds if another hook of the embedder has nothing to say", async () => {
+    const approve = vi.fn(() => ({ deny: "no" }));
+    const { agent, read } = reader(
+      [
+        { name: "trusting", beforeCall: () => ({ allow: true }) },
+        { name: "silent", beforeCall: goOn },
+      ],
+      { approve, tools: [packOf({ name: "pushy", beforeCall: () => ({ allow: true }) })] },
+    );
+    await agent.chat("go");
+    expect(approve).not.toHaveBeenCalled();
+    expect(read).toHaveBeenCalledOnce();
+  });
+
+  test.each([[{ args: "x" }], [{ args: null }], [[]], [{}]])(
+    "that is %j refuses the call",
+    async (decision) => {
+      const { agent, read } = reader([{ name: "odd", beforeCall: () => decision as never }]);
+      await agent.chat("go");
+      expect(read).not.toHaveBeenCalled();
+      expect(toolTexts(agent)[0]).toContain("which is not a decision");
+    },
+  );
+
+  test("that is null is none", async () => {
+    const hook = { name: "null", beforeCall: () => null, afterCall: () => null } as unknown as CallHooks;
+    const { agent } = reader([hook]);
+    await agent.chat("go");
+    expect(toolTexts(agent)).toEqual(["content of a.txt"]);
+  });
+
+  test("grants what an embedder's hook allows", async () => {
+    const need = { kind: "write", path: "/etc/hosts", reason: "outside" } as const;
+    const run = vi.fn((_args: unknown, _call?: unknown) => "written");
+    const tool = { ...fakeTool("save", run), findAccessNeeds: () => [need] };
+    const hooks = [{ name: "trusted", beforeCall: () => ({ allow: true as const }) }];
+    await agentWith([call("save"), "Done."], [tool], { hooks }).chat("go");
+    expect(run.mock.calls[0]?.[1]).toMatchObject({ granted: [need] });
+  });
+});
+
+test("keeps the view of a result whose text a hook leaves as it is, and drops it with the parts if a hook fails", async () => {
+  const part = { type: "text", text: "secret" } as const;
+  const tool = fakeTool("read", (_, running) => {
+    running?.report?.({ view: { type: "markdown", text: "secret" }, value: "secret" });
+    running?.attach?.(part);
+    return "ok";
+  });
+  const ended = async (afterCall: NonNullable<CallHooks["afterCall"]>) => {
+    const agent = agentWith([call("read"), "Done."], [tool], { hooks: [{ name: "h", afterCall }] });
+    const { events } = await collect(agent, "go");
+    return events.find(({ type }) => type === "tool_end");
+  };
+  expect(await ended((_, { text }) => ({ text }))).toMatchObject({
+    view: { type: "markdown" },
+    parts: [part],
+  });
+  expect(await ended(() => ({ append: "more" }))).toMatchObject({ text: "ok\nmore", value: "secret" });
+  const failed = await ended(() => Promise.reject(new Error("scanner down")));
+  expect(JSON.stringify(failed)).not.toContain("secret");
+});
+
+test("shows a hook the result of the hook before it", async () => {
+  const seen: string[] = [];
+  const { agent } = reader([
+    { name: "first", afterCall: () => ({ append: "one" }) },
+    { name: "none", beforeCall: goOn },
+    { name: "second", afterCall: (_, { text }) => void seen.push(text) },
+  ]);
+  await agent.chat("go");
+  expect(seen).toEqual(["content of a.txt\none"]);
+});

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { agentWith, call, collect } from "../../test/conversation.js";
 import { fakeTool } from "../../test/fixtures.js";
 import type { ChatRequest } from "../providers/interface.js";
@@ -140,5 +140,101 @@ describe("a session", () => {
     await agent.dispose();
     expect(seen).toEqual(["start false", "end"]);
     expect(userTexts(agent)).toEqual([`a\n\n${ADDED}\nToday is Monday.`, "b"]);
+  });
+});
+
+describe("a hook of the lifecycle", () => {
+  test.each([
+    ["fails", () => Promise.reject(new Error("broken")), "failed in onSessionStart: broken"],
+    ["hangs", () => new Promise<never>(() => undefined), "did not decide within 5 ms"],
+    ["returns a text", () => "Monday", "returned object from onSessionStart, which is not a decision"],
+    ["refuses", () => ({ deny: "no" }), "returned object from onSessionStart, which is not a decision"],
+  ])(
+    "that %s at the start of a session is reported, and the message is answered",
+    async (_, onSessionStart, problem) => {
+      const agent = agentWith(["Done."], [], {
+        hooks: [hooksWith({ timeoutMs: 5, onSessionStart: onSessionStart as never })],
+      });
+      const { events, error } = await collect(agent, "Go.");
+      expect(error).toBeUndefined();
+      expect(userTexts(agent)).toEqual(["Go."]);
+      expect(events).toContainEqual({ type: "notice", text: expect.stringContaining(problem) });
+    },
+  );
+
+  test("that returns no decision at the end of a message is reported, and the next one is asked", async () => {
+    const next = vi.fn(() => undefined);
+    const agent = agentWith(["Done."], [], {
+      hooks: [
+        hooksWith({ onStop: () => ({ add: "x" }) as never }),
+        hooksWith({ onStop: () => null as never }),
+        hooksWith({ onStop: next }),
+      ],
+    });
+    const { events } = await collect(agent, "Go.");
+    expect(events).toContainEqual({
+      type: "notice",
+      text: 'The hook "memory" returned object from onStop, which is not a decision.',
+    });
+    expect(next).toHaveBeenCalledWith(
+      expect.objectContaining({ text: "Done.", finishReason: "stop", turns: 1, continued: 0 }),
+    );
+  });
+
+  test("that fails before a compaction is reported, and the summary is written", async () => {
+    const agent = agentWith(["1", "2", "3", "Summary."], [], {
+      hooks: [hooksWith({ onCompact: () => Promise.reject(new Error("broken")) })],
+    });
+    for (const message of ["a", "b", "c"]) await agent.chat(message);
+    const notices: unknown[] = [];
+    expect(await agent.compact({ onEvent: (event) => void notices.push(event) })).toBe(true);
+    expect(notices).toContainEqual({ type: "notice", text: 'The hook "memory" failed in onCompact: broken' });
+    expect(userTexts(agent)).toContain("[Summary of the conversation so far]\nSummary.");
+  });
+
+  test("does not keep the end of an agent waiting, nor fail it", async () => {
+    const ended: string[] = [];
+    const agent = agentWith(["Done."], [], {
+      hooks: [
+        hooksWith({ onSessionEnd: () => Promise.reject(new Error("broken")) }),
+        hooksWith({ timeoutMs: 5, onSessionEnd: () => new Promise<void>(() => undefined) }),
+        hooksWith({ onSessionEnd: ({ resumed }) => void ended.push(`resumed ${resumed}`) }),
+        hooksWith({ onStop: () => undefined }),
+      ],
+    });
+    await agent.chat("Go.");
+    await agent.dispose();
+    expect(ended).toEqual(["resumed false"]);
+  });
+
+  test("adds at most 8,000 bytes, without known secrets, to the parts of a message too", async () => {
+    vi.stubEnv("OPENAI_API_KEY", "sk-a-very-secret-key");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const agent = agentWith(["Done."], [], {
+      hooks: [hooksWith({ onMessage: () => ({ add: `sk-a-very-secret-key ${"x".repeat(20_000)}` }) })],
+    });
+    const image = { type: "image", mediaType: "image/png", data: "aGk=" } as const;
+    await agent.chat([image]);
+    const [content] = userTexts(agent);
+    expect(content).toMatchObject([image, { type: "text" }]);
+    const added = JSON.stringify(content);
+    expect(added).toContain("not written by the user]\\n[secret] xxx");
+    expect(added).not.toContain("sk-a-very-secret-key");
+    expect(added.length).toBeLessThan(8500);
+  });
+
+  test("sees a copy of the message", async () => {
+    const agent = agentWith(["Done."], [], {
+      hooks: [
+        hooksWith({
+          onMessage: ({ content }) => {
+            if (typeof content !== "string") Object.assign(content[0] ?? {}, { text: "changed" });
+            return undefined;
+          },
+        }),
+      ],
+    });
+    await agent.chat([{ type: "text", text: "as sent" }]);
+    expect(userTexts(agent)).toEqual([[{ type: "text", text: "as sent" }]]);
   });
 });

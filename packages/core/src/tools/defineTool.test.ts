@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import { registryWith } from "../../test/fixtures.js";
-import { defineTool } from "./defineTool.js";
+import { agentTool, defineTool } from "./defineTool.js";
 import { contextType, type JsonSchema } from "./tool.js";
 
 const schemas = {
@@ -200,4 +200,187 @@ test("refuses a type that JSON Schema does not have, without compiling it", () =
     input: { type: "object", properties: { n: { type: ["string", "null"] }, m: { type: known } } },
   });
   expect(() => registryWith(misspelt)).toThrow("numbr");
+});
+
+describe("a tool with a schema of its result", () => {
+  const city = { type: "object", properties: { city: { type: "string" } }, required: ["city"] } as const;
+  const input = { type: "object" } as const;
+
+  test("returns a value that fits, and its text: JSON, or what toText makes of it", async () => {
+    const about = { description: "Test.", input, output: city, execute: () => ({ city: "Oslo" }) };
+    const registry = registryWith(
+      defineTool({ ...about, name: "json" }),
+      defineTool({ ...about, name: "text", toText: (value) => `It is ${value.city}.` }),
+    );
+    expect(await registry.run("json")).toMatchObject({
+      outcome: "ok",
+      text: '{"city":"Oslo"}',
+      value: { city: "Oslo" },
+    });
+    expect(await registry.run("text")).toMatchObject({ text: "It is Oslo.", value: { city: "Oslo" } });
+    expect(registry.describeTool("json")?.outputSchema).toEqual(city);
+  });
+
+  test("fails if its result does not fit", async () => {
+    const execute = (() => ({ city: 7 })) as never;
+    const registry = registryWith(
+      defineTool({ name: "t", description: "Test.", input, output: city, execute }),
+    );
+    const result = await registry.run("t");
+    expect(result).toMatchObject({ outcome: "error" });
+    expect(result.text).toMatch(/^Error executing t: its result does not fit its output schema: .*city/);
+    expect(result).not.toHaveProperty("value");
+  });
+});
+
+describe("a tool with a schema of the context", () => {
+  const user = defineTool({
+    name: "who",
+    description: "Test.",
+    input: { type: "object" },
+    context: z.object({ user: z.string().transform((name) => name.toUpperCase()) }),
+    execute: (_input, { context }) => context.user,
+  });
+
+  test("gets it as the schema reads it", async () => {
+    expect(await registryWith(user).run("who", {}, { context: { user: "ada" } })).toMatchObject({
+      outcome: "ok",
+      text: "ADA",
+    });
+  });
+
+  test.each([[undefined], [{ user: 7 }], ["ada"]])("fails with the context %j", async (context) => {
+    const result = await registryWith(user).run("who", {}, { context });
+    expect(result.outcome).toBe("error");
+    expect(result.text).toContain("The context does not fit its schema");
+  });
+});
+
+test("takes no arguments that a schema reads as something else than an object", async () => {
+  const input = z.object({ n: z.number() }).transform(({ n }) => n);
+  const tool = defineTool({
+    name: "n",
+    description: "Test.",
+    input: Object.assign(input, { toJSONSchema: () => ({ type: "object" }) }) as never,
+    execute: () => "ran",
+  });
+  expect(await registryWith(tool).execute("n", { n: 1 })).toBe(
+    "Error executing n: the input is not an object",
+  );
+});
+
+test("has only the facts that its definition has", () => {
+  const input = { type: "object" } as const;
+  const bare = defineTool({ name: "t", description: "Test.", input, execute: () => "" });
+  expect(Object.keys(bare).sort()).toEqual(["execute", "getSchema", "name"]);
+  const describeCall = () => ({});
+  const whole = defineTool({
+    name: "t",
+    description: "Test.",
+    input,
+    execute: () => "",
+    describe: describeCall,
+    preview: () => undefined,
+    capabilities: ["write"],
+    kind: "move",
+    insteadOf: "u",
+  });
+  expect(whole).toMatchObject({ describeCall, capabilities: ["write"], kind: "move", insteadOf: "u" });
+  expect(whole.previewCall).toBeTypeOf("function");
+});
+
+test.each<[string, object, string]>([
+  ["a redirect that is no function", { redirect: "x" }, "redirect must be a function"],
+  ["a description of calls that is no function", { describe: {} }, "describe must be a function"],
+  ["a preview that is no function", { preview: 1 }, "preview must be a function"],
+  ["paths that are no names", { pathArguments: [7] }, "pathArguments"],
+  ["a name that is no text", { name: 7 }, "name must be a string"],
+  ["no execute", { execute: undefined }, "execute must be a function"],
+])("refuses %s", (_, change, problem) => {
+  const definition = {
+    name: "t",
+    description: "Test.",
+    input: { type: "object" },
+    execute: () => "",
+    ...change,
+  };
+  expect(() => defineTool(definition as never)).toThrow(problem);
+});
+
+test("finds no part in a result whose parts are refused", async () => {
+  const registry = registryWith(
+    defineTool({
+      name: "draw",
+      description: "Test.",
+      input: { type: "object" },
+      execute: () => ({ text: "Here.", parts: [{ type: "image" } as never] }),
+    }),
+  );
+  expect(await registry.execute("draw")).toMatch(/^Error executing draw: The attached part /);
+});
+
+describe("an agent that is called like a tool", () => {
+  const research = agentTool({
+    name: "research",
+    description: "Finds facts.",
+    systemPrompt: "Answer with sources.",
+    tools: ["look"],
+    maxTurns: 3,
+  });
+  const started = (text: string, output?: unknown) => {
+    const requests: unknown[] = [];
+    const startAgent = async (request: unknown) => {
+      requests.push(request);
+      return { text, output, finishReason: "stop", turns: 1, usage: {}, messages: [] } as never;
+    };
+    return { requests, startAgent };
+  };
+
+  test("gets the task as its message, with what its definition says, and answers with its text", async () => {
+    const { requests, startAgent } = started("It is 4.");
+    const registry = registryWith(research);
+    expect(await registry.run("research", { task: "2 + 2?" }, { startAgent })).toMatchObject({
+      outcome: "ok",
+      text: "It is 4.",
+    });
+    expect(requests).toEqual([
+      {
+        systemPrompt: "Answer with sources.",
+        tools: ["look"],
+        maxTurns: 3,
+        message: "2 + 2?",
+        label: "research",
+      },
+    ]);
+    expect(registry.isRepeatable("research")).toBe(true);
+    expect(registry.getCapabilities("research")).toEqual(["read"]);
+  });
+
+  test("answers with a value if it has a schema of its answer", async () => {
+    const output = { type: "object", properties: { n: { type: "number" } } } as const;
+    const { requests, startAgent } = started('{"n": 4}', { n: 4 });
+    const registry = registryWith(agentTool({ name: "sum", description: "Adds.", output }));
+    expect(await registry.run("sum", { task: "2 + 2?" }, { startAgent })).toMatchObject({
+      text: '{"n":4}',
+      value: { n: 4 },
+    });
+    expect(requests).toEqual([{ output, message: "2 + 2?", label: "sum" }]);
+  });
+
+  test("needs a task and an agent that calls it", async () => {
+    const registry = registryWith(research);
+    expect(await registry.execute("research", { task: "x" })).toBe(
+      "Error executing research: it can only be called by an agent.",
+    );
+    for (const args of [{}, { task: "" }, { task: "x", more: 1 }])
+      expect(await registry.execute("research", args)).toMatch(/^Error executing research: "(task|more)"/);
+  });
+
+  test.each([
+    [{ name: "a", description: "b", promt: "x" }, "promt"],
+    [{ name: "a", description: "b", maxTurns: 0 }, "maxTurns"],
+    [null, "definition must be an object"],
+  ])("is refused with the definition %j", (definition, problem) => {
+    expect(() => agentTool(definition as never)).toThrow(problem);
+  });
 });

@@ -1,7 +1,9 @@
 import { warningsDuring } from "@agent/test-support";
 import { describe, expect, test, vi } from "vitest";
 import { deferred, fakeTool, registryWith } from "../../test/fixtures.js";
+import type { CallOptions, ToolResult } from "./execution.js";
 import { ToolRegistry } from "./registry.js";
+import type { ChildAgentAnswer, ToolCall } from "./tool.js";
 
 describe("execute", () => {
   test("Scenario: Tool executes with arguments; Scenario: Tool executes successfully: the tool's own string comes back", async () => {
@@ -268,5 +270,195 @@ test("withholds the result if a list of secrets fails, and still ends the call",
   expect(await registry.run("look")).toMatchObject({
     outcome: "error",
     text: "Error executing look: its result was withheld, since it could not be checked for secrets: vault closed",
+  });
+});
+
+describe("what a tool gets and may do", () => {
+  /** Runs a tool and returns the call that it got. */
+  async function callOf(options: CallOptions): Promise<ToolCall> {
+    const got = deferred<ToolCall>();
+    const registry = registryWith(
+      fakeTool("t", (_, call) => {
+        if (call) got.resolve(call);
+        return "ok";
+      }),
+    );
+    await registry.run("t", {}, options);
+    return await got.promise;
+  }
+
+  test("is what its caller passed, and nothing else", async () => {
+    const granted = [{ kind: "write", path: "/etc", reason: "x" }] as const;
+    const context = { user: 1 };
+    expect(await callOf({ granted, basis: "v1", contained: false, wantsView: true, context })).toMatchObject({
+      granted,
+      basis: "v1",
+      contained: false,
+      wantsView: true,
+      context,
+    });
+    const bare = await callOf({});
+    expect(bare.granted).toEqual([]);
+    for (const name of ["basis", "contained", "wantsView", "startAgent", "callTool"])
+      expect(bare).not.toHaveProperty(name);
+  });
+
+  test("reports to no one after its end, attaches nothing, and starts nothing", async () => {
+    const told = vi.fn();
+    const startAgent = vi.fn(async () => ({}) as ChildAgentAnswer);
+    const callTool = vi.fn(async () => ({}) as ToolResult);
+    const call = await callOf({
+      onOutput: told,
+      onProcess: told,
+      progress: told,
+      report: told,
+      startAgent,
+      callTool,
+    });
+    call.onOutput("late");
+    call.onProcess?.(7);
+    call.progress?.({ done: 1 });
+    call.report?.({ summary: "late" });
+    expect(told).not.toHaveBeenCalled();
+    expect(() => call.attach?.({ type: "text", text: "late" })).toThrow("The call has ended");
+    await expect(call.startAgent?.({ message: "late" })).rejects.toMatchObject({ code: "aborted" });
+    await expect(call.callTool?.("t", {})).rejects.toMatchObject({ code: "aborted" });
+    expect([startAgent, callTool].map((one) => one.mock.calls.length)).toEqual([0, 0]);
+  });
+
+  test("reports to its caller while it runs", async () => {
+    const told: unknown[] = [];
+    const registry = registryWith(
+      fakeTool("t", (_, call) => {
+        call?.onProcess?.(7);
+        call?.progress?.({ done: 1 });
+        call?.report?.({ summary: "half" });
+        call?.report?.({ ok: false });
+        return "ok";
+      }),
+    );
+    const tell = (value: unknown): void => void told.push(value);
+    const result = await registry.run("t", {}, { onProcess: tell, progress: tell, report: tell });
+    expect(told).toEqual([7, { done: 1 }, { summary: "half" }, { ok: false }]);
+    expect(result).toMatchObject({ outcome: "error", summary: "half" });
+  });
+
+  test("attaches twenty valid parts, each as it was when it was attached", async () => {
+    const problems: string[] = [];
+    const part = { type: "text" as const, text: "as attached" };
+    const registry = registryWith(
+      fakeTool("t", (_, call) => {
+        for (const attached of [...Array(20).fill(part), part, null, { type: "image" }]) {
+          try {
+            call?.attach?.(attached as never);
+          } catch (error) {
+            problems.push((error as Error).message);
+          }
+        }
+        part.text = "changed";
+        return "ok";
+      }),
+    );
+    const { parts } = await registry.run("t", {});
+    expect(parts).toEqual(Array(20).fill({ type: "text", text: "as attached" }));
+    expect(problems).toEqual([
+      "A result holds at most 20 parts.",
+      expect.stringMatching(/^The attached part /),
+      expect.stringMatching(/^The attached part /),
+    ]);
+  });
+});
+
+describe("a tool that is stopped", () => {
+  /** A tool that ends in this way once its signal aborts. */
+  const stopping = (end: () => string, deadlineMs?: number) =>
+    registryWith(
+      fakeTool(
+        "t",
+        (_, call) =>
+          new Promise((resolve, reject) => {
+            call?.signal.addEventListener("abort", () => {
+              try {
+                resolve(end());
+              } catch (error) {
+                reject(error);
+              }
+            });
+          }),
+        deadlineMs === undefined ? {} : { deadlineMs },
+      ),
+    );
+  const fail = (): never => {
+    throw new Error("half-way");
+  };
+
+  test("by its deadline has failed, and keeps what it returns then", async () => {
+    const { outcome, text } = await stopping(() => "half of the work", 5).run("t", {});
+    expect(outcome).toBe("error");
+    expect(text).toBe("Error executing t: no result after 5 ms; it was asked to stop.\nhalf of the work");
+  });
+
+  test("by its deadline is late, whatever it throws then", async () => {
+    expect(await stopping(fail, 5).run("t", {})).toMatchObject({
+      outcome: "error",
+      text: "Error executing t: no result after 5 ms; it was asked to stop.",
+    });
+  });
+
+  test("by an abort is aborted, whatever it throws then", async () => {
+    const controller = new AbortController();
+    const running = stopping(fail).run("t", {}, { signal: controller.signal });
+    setImmediate(() => controller.abort());
+    expect(await running).toMatchObject({
+      outcome: "aborted",
+      text: "Error executing t: aborted before it finished.",
+    });
+  });
+
+  test("keeps the first reason: a deadline after an abort changes nothing", async () => {
+    vi.useFakeTimers();
+    try {
+      const controller = new AbortController();
+      const reasons: unknown[] = [];
+      const tool = fakeTool(
+        "t",
+        (_, call) => {
+          call?.signal.addEventListener("abort", () => reasons.push(call.signal.reason));
+          return new Promise(() => undefined);
+        },
+        { deadlineMs: 1000 },
+      );
+      const registry = new ToolRegistry({ abortGraceMs: 5000 });
+      registry.register(tool);
+      const running = registry.run("t", {}, { signal: controller.signal });
+      await vi.advanceTimersByTimeAsync(10);
+      controller.abort("by the user");
+      await vi.advanceTimersByTimeAsync(5000);
+      expect(await running).toMatchObject({ outcome: "aborted" });
+      expect(reasons).toEqual(["by the user"]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("is given all the time that it asks for, also more than a timer can count", async () => {
+    vi.useFakeTimers();
+    try {
+      const end = deferred<string>();
+      const registry = new ToolRegistry({ abortGraceMs: Number.MAX_SAFE_INTEGER });
+      registry.register(fakeTool("t", () => end.promise, { deadlineMs: Number.MAX_SAFE_INTEGER }));
+      const controller = new AbortController();
+      const settled = vi.fn();
+      const running = registry.run("t", {}, { signal: controller.signal });
+      running.then(settled);
+      await vi.advanceTimersByTimeAsync(10_000);
+      controller.abort();
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(settled).not.toHaveBeenCalled();
+      end.resolve("in the end");
+      expect(await running).toMatchObject({ outcome: "aborted", text: "in the end" });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

@@ -94,6 +94,39 @@ describe("registerPack", () => {
     expect(shell).toEqual(["ACME_TOKEN", "ACME_MISSING"]);
   });
 
+  test("does not pass the secrets of a preset to the packs in it", () => {
+    vi.stubEnv("PRESET_TOKEN", "preset-token-123456");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const seen: unknown[] = [];
+    const inner = pack((_, host) => void seen.push(host?.secrets));
+    const preset = pack(
+      (to, host) => {
+        seen.push(host?.secrets);
+        registerPack(to, inner, host);
+      },
+      { secrets: ["PRESET_TOKEN"] },
+    );
+    registerPack(new ToolRegistry(), preset, { context: fakeContext() });
+    expect(seen).toEqual([{ PRESET_TOKEN: "preset-token-123456" }, undefined]);
+  });
+
+  test("keeps the names of secrets that its host passes, and hides the values of a pack without a host", async () => {
+    vi.stubEnv("ACME_TOKEN", "acme-token-123456");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const registry = new ToolRegistry();
+    let names: unknown;
+    const spy = pack((_, host) => {
+      names = host?.secretVariables;
+    });
+    registerPack(registry, spy, { context: fakeContext(), secretVariables: ["HOST_TOKEN"] });
+    expect(names).toEqual(["HOST_TOKEN"]);
+    registerPack(
+      registry,
+      pack((to) => to.register(fakeTool("leak", () => "acme-token-123456")), { secrets: ["ACME_TOKEN"] }),
+    );
+    expect(await registry.execute("leak")).toBe("[secret]");
+  });
+
   test("leaves nothing of a pack that throws half-way", () => {
     const registry = new ToolRegistry();
     registry.register(fakeTool("before"));
@@ -192,8 +225,14 @@ describe("registerPack", () => {
       { default: { register: () => undefined } },
       /It has a default export; export a function named register instead/,
     ],
+    [{ default: () => undefined }, /It has a default export; export a function named register instead/],
+    [{ default: {} }, /got nothing\.$/],
     [{ register: "yes" }, /got string "yes"/],
     [null, /^pack must be a module .*, got null\.$/],
+    [Object.assign([], { register: () => undefined }), /^pack must be a module .*, got an empty array\.$/],
+    [{ packName: "", register: 1 }, /^Pack "\(unnamed\)" must have/],
+    [{ register: () => undefined, secrets: "ACME_TOKEN" }, /secrets must be a list of variable names/],
+    [{ register: () => undefined, secrets: [7] }, /secrets must be a list of variable names .* got array\.$/],
   ])("refuses %j, which is not a pack", (value, message) => {
     expect(() => registerPack(new ToolRegistry(), value as unknown as ToolPack)).toThrow(message);
   });
@@ -219,6 +258,87 @@ describe("registerPack", () => {
     );
     expect(registry.describeTools()[0]?.source).toBe("@x/inner");
   });
+});
+
+test("takes a function with a register() as a pack", () => {
+  const registry = new ToolRegistry();
+  const callable = Object.assign(() => undefined, {
+    register: (to: PackRegistry) => to.register(fakeTool("a")),
+  });
+  expect(registerPack(registry, callable as never)).toEqual(["a"]);
+});
+
+test("withholds a tool of an unknown effect where a pack does not follow the directory of the host", () => {
+  const registry = new ToolRegistry();
+  const given = [
+    fakeTool("unknown"),
+    fakeTool("both", undefined, { capabilities: ["network", "read"] }),
+    fakeTool("web", undefined, { capabilities: ["network"] }),
+  ];
+  const elsewhere = pack((to) => {
+    for (const tool of given) to.register(tool);
+    to.withhold?.("web", "it is down");
+    to.release?.("web");
+  });
+  registerPack(registry, elsewhere, { context: fakeContext(), directory: "/tree" });
+  expect(registry.getToolNames().filter((name) => registry.isToolEnabled(name))).toEqual(["web"]);
+});
+
+test("lets a pack withhold, release and list its tools, and look at those of others", async () => {
+  const registry = new ToolRegistry();
+  registry.register(fakeTool("theirs"), { enabled: false });
+  const seen: unknown[] = [];
+  registerPack(
+    registry,
+    pack((to) => {
+      to.register(fakeTool("mine"));
+      seen.push(to.withhold?.("mine", "it is down"), to.isToolEnabled("mine"));
+      seen.push(to.release?.("mine"), to.isToolEnabled("mine"));
+      seen.push(to.hasTool("theirs"), to.isToolEnabled("theirs"), to.getToolNames());
+      seen.push(to.describeTool?.("theirs")?.name, to.disable("mine"));
+    }),
+  );
+  expect(seen).toEqual([true, false, true, true, true, false, ["theirs", "mine"], "theirs", true]);
+});
+
+test("works with a host's registry that has only the methods every registry has", () => {
+  const registry = new ToolRegistry();
+  const bare = {
+    register: registry.register.bind(registry),
+    unregister: registry.unregister.bind(registry),
+    enable: registry.enable.bind(registry),
+    disable: registry.disable.bind(registry),
+    hasTool: registry.hasTool.bind(registry),
+    isToolEnabled: registry.isToolEnabled.bind(registry),
+    getToolNames: registry.getToolNames.bind(registry),
+  } as PackRegistry;
+  const seen: unknown[] = [];
+  const careful = pack(
+    (to, host) => {
+      to.register(fakeTool("a"));
+      to.registerLater?.("more", async () => undefined);
+      to.onRefresh?.(() => undefined);
+      to.provide?.({ commands: [] });
+      seen.push(to.withhold?.("a", "it is down"), to.release?.("a"), to.describeTool?.("a"));
+      seen.push(to.claimSecrets?.("x", ["A"]), to.hostFor?.("x"), host?.secrets, "secretVariables" in to);
+    },
+    { secrets: ["ACME_TOKEN"] },
+  );
+  expect(registerPack(bare, careful, { context: fakeContext() })).toEqual(["a"]);
+  expect(seen).toEqual([true, false, undefined, {}, {}, undefined, false]);
+  expect(registry.isToolEnabled("a")).toBe(false);
+});
+
+test("checks what a pack registers for later when it registers it", () => {
+  const later = (register: (to: PackRegistry) => void) => () =>
+    registerPack(
+      new ToolRegistry(),
+      pack((to) => register(to)),
+    );
+  expect(later((to) => to.registerLater?.(7 as never, async () => undefined))).toThrow("description must be");
+  expect(later((to) => to.registerLater?.("tools", 7 as never))).toThrow("load must be a function");
+  expect(later((to) => to.onRefresh?.(7 as never))).toThrow("refresh must be a function");
+  expect(later((to) => to.provide?.({ prompt: 7 } as never))).toThrow("services.prompt must be a function");
 });
 
 describe("createToolRegistry", () => {

@@ -54,6 +54,7 @@ function hostOf(
   if (!host) return undefined;
   const {
     secretVariables = registry.secretVariables,
+    secrets: _secrets,
     state: _state,
     directories: _directories,
     ...rest

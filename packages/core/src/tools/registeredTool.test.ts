@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { fakeTool, registryWith } from "../../test/fixtures.js";
 import { AgentError } from "../errors.js";
 import { ToolRegistry } from "./registry.js";
-import type { ExecutableTool } from "./tool.js";
+import type { ExecutableTool, ToolCapability } from "./tool.js";
 
 describe("what register refuses", () => {
   test("a name that is registered already, naming both sides; the first tool stays", async () => {
@@ -90,4 +90,71 @@ describe("what register refuses", () => {
       '"delete" is not a capability. Known: "read", "write", "destroy", "execute", "network".',
     );
   });
+
+  test.each<[string, object, string]>([
+    ["no execute()", { execute: 7 }, "it has no execute(args) method."],
+    ["no getSchema()", { getSchema: undefined }, "it has no getSchema() method."],
+    [
+      "capabilities that are no list",
+      { capabilities: "read" },
+      'capabilities must be an array, got string "read".',
+    ],
+    [
+      "repeatable that is neither true nor false",
+      { repeatable: 1 },
+      "repeatable must be true or false, got number 1.",
+    ],
+    ["an unknown kind", { kind: "planning" }, "kind must be one of read, edit, "],
+    ["a title from no name", { titleFrom: 7 }, "titleFrom must be the names of arguments, got number 7."],
+    [
+      "a title from a list with no name",
+      { titleFrom: ["path", 7] },
+      "titleFrom must be the names of arguments",
+    ],
+    ["a freeform without its argument", { freeform: { lark: "x" } }, "freeform must be { argument, lark }"],
+    ["a freeform without a grammar", { freeform: { argument: "x" } }, "freeform must be { argument, lark }"],
+    ["a freeform that is null", { freeform: null }, "freeform must be { argument, lark }, got null."],
+    [
+      "a replaced tool that is no name",
+      { insteadOf: 7 },
+      "insteadOf must be the name of a tool, got number 7.",
+    ],
+  ])("%s", (_, more, problem) => {
+    const tool = { ...fakeTool("a"), ...more } as never;
+    expect(() => registryWith(tool)).toThrow(`Tool "a": ${problem}`);
+  });
+
+  test.each<[unknown, string]>([
+    [{ type: "tool", function: { name: "a" } }, "getSchema() must return"],
+    [{ type: "function", function: null }, "getSchema() must return"],
+    [{ type: "function" }, "getSchema() must return"],
+    [null, "getSchema() must return"],
+    [undefined, "getSchema() returned nothing."],
+    [
+      { type: "function", function: { name: "a", description: 4 } },
+      "its description must be a string, got number 4.",
+    ],
+  ])("the schema %j", (schema, problem) => {
+    expect(() => registryWith({ ...fakeTool("a"), getSchema: () => schema as never })).toThrow(
+      `Tool "a": ${problem}`,
+    );
+  });
+
+  test.each<[object, string]>([
+    [{ enabled: 1 }, "enabled must be true or false"],
+    [{ deferred: "yes" }, "deferred must be true or false"],
+    [{ foreign: 1 }, "foreign must be true or false"],
+    [{ source: 7 }, "source must be a string"],
+    [{ enbled: true }, 'Did you mean "enabled"?'],
+  ])("the option %j", (options, problem) => {
+    expect(() => new ToolRegistry().register(fakeTool("a"), options as never)).toThrow(problem);
+  });
+});
+
+test("takes capabilities as they were when the tool was registered", () => {
+  const capabilities: ToolCapability[] = ["write"];
+  const registry = registryWith(fakeTool("a", undefined, { capabilities }));
+  capabilities[0] = "read";
+  expect(registry.getCapabilities("a")).toEqual(["write"]);
+  expect(Object.isFrozen(registry.getCapabilities("a"))).toBe(true);
 });

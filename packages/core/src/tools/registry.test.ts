@@ -225,3 +225,187 @@ describe("deferred tools", () => {
     expect(await circular.execute("call_tool")).toContain("redirects calls itself");
   });
 });
+
+describe("what a registry never runs", () => {
+  const given = [
+    fakeTool("look", undefined, { capabilities: ["read"] }),
+    fakeTool("fetch", undefined, { capabilities: ["read", "network"] }),
+    fakeTool("save", undefined, { capabilities: ["write"] }),
+    fakeTool("unknown"),
+  ];
+  const reasons = (registry: ToolRegistry) =>
+    Object.fromEntries(registry.describeTools().map(({ name, withheld }) => [name, withheld]));
+
+  test("with readOnly, is every tool that can do more than read, or does not say what it does", async () => {
+    const registry = new ToolRegistry({ readOnly: true });
+    for (const tool of given) registry.register(tool);
+    expect(reasons(registry)).toEqual({
+      look: undefined,
+      fetch: "this agent is read-only, and the tool can network",
+      save: "this agent is read-only, and the tool can write",
+      unknown: "this agent is read-only, and the tool does not say what it does",
+    });
+    expect(registry.getEnabledSchemas().map((schema) => schema.function.name)).toEqual(["look"]);
+    expect(await registry.run("save")).toMatchObject({
+      outcome: "not_available",
+      text: "Tool not available: save (this agent is read-only, and the tool can write)",
+    });
+    registry.enable("save");
+    registry.withhold("save", "it changed");
+    registry.release("save");
+    expect(registry.isToolEnabled("save")).toBe(false);
+  });
+
+  test("with only, is every other tool, also if it reads; a tool in place of a named one runs", () => {
+    const registry = new ToolRegistry({ only: ["look", "save"] });
+    const instead = { ...fakeTool("patch", undefined, { capabilities: ["write"] }), insteadOf: "save" };
+    for (const tool of [...given, instead, { ...fakeTool("odd"), insteadOf: "fetch" }])
+      registry.register(tool);
+    const others = "this agent has other tools only";
+    expect(reasons(registry)).toEqual({
+      look: undefined,
+      fetch: others,
+      save: undefined,
+      unknown: others,
+      patch: undefined,
+      odd: others,
+    });
+  });
+
+  test("with both, is whatever one of them excludes", () => {
+    const registry = new ToolRegistry({ only: ["look", "save"], readOnly: true });
+    for (const tool of given) registry.register(tool);
+    expect(given.map(({ name }) => name).filter((name) => registry.isToolEnabled(name))).toEqual(["look"]);
+  });
+
+  test("without either, is nothing", () => {
+    const registry = new ToolRegistry({ readOnly: false });
+    for (const tool of given) registry.register(tool);
+    expect(registry.getEnabledSchemas()).toHaveLength(given.length);
+  });
+});
+
+describe("facts about a tool", () => {
+  const NAMED = {
+    type: "object",
+    properties: { count: { type: "number" }, path: { type: "string" }, to: { type: "string" } },
+    required: ["count", "path", "to"],
+  };
+
+  test("name its calls: by the arguments it says, else by the first required text", () => {
+    const registry = registryWith(
+      { ...fakeTool("a", undefined, { parameters: NAMED, capabilities: ["write"] }) },
+      { ...fakeTool("b", undefined, { parameters: NAMED }), titleFrom: "to" },
+      { ...fakeTool("c", undefined, { parameters: NAMED }), titleFrom: ["path", "to"], kind: "move" },
+      fakeTool("d", undefined, { parameters: { type: "object", properties: {}, required: ["path"] } }),
+      fakeTool("e"),
+    );
+    expect(["a", "b", "c", "d", "e", "nope"].map((name) => registry.titleFrom(name))).toEqual([
+      ["path"],
+      ["to"],
+      ["path", "to"],
+      [],
+      [],
+      [],
+    ]);
+    const args = { count: 1, path: "a.txt", to: "b.txt" };
+    expect(["a", "c", "nope"].map((name) => registry.aboutCall(name, args))).toEqual([
+      { title: "a.txt", kind: "edit" },
+      { title: "a.txt → b.txt", kind: "move" },
+      { title: "", kind: "other" },
+    ]);
+  });
+
+  test("hide known secrets in the title of a call", () => {
+    const registry = new ToolRegistry({ secrets: () => ["sk-very-secret-1"] });
+    registry.register(fakeTool("a", undefined, { parameters: NAMED }));
+    expect(registry.aboutCall("a", { path: "x sk-very-secret-1" }).title).toBe("x [secret]");
+  });
+
+  test("tell rules what a tool describes, and its arguments", () => {
+    const language = { check: () => undefined, match: () => [] };
+    const registry = registryWith(
+      { ...fakeTool("a", undefined, { parameters: NAMED }), describeCall: () => ({}), permissions: language },
+      fakeTool("b", undefined, { parameters: { type: "object" } }),
+    );
+    expect(registry.ruleFacts("a")).toEqual({
+      language,
+      describes: true,
+      arguments: ["count", "path", "to"],
+      titleFrom: ["path"],
+      insteadOf: undefined,
+    });
+    expect(registry.ruleFacts("b")).toMatchObject({ describes: false, arguments: [], titleFrom: [] });
+    expect(registry.ruleFacts("nope")).toBeUndefined();
+  });
+
+  test("include the schemas of its arguments and its result, and whether its pack is foreign", () => {
+    const registry = new ToolRegistry();
+    const outputSchema = { type: "object" };
+    registry.register(
+      { ...fakeTool("a", undefined, { parameters: NAMED }), outputSchema },
+      { foreign: true },
+    );
+    const bare = { ...fakeTool("b"), getSchema: () => ({ type: "function", function: { name: "b" } }) };
+    registry.register(bare as never);
+    expect(registry.describeTool("a")).toMatchObject({ parameters: NAMED, outputSchema, foreign: true });
+    expect(registry.describeTool("b")).toEqual({
+      name: "b",
+      description: "",
+      enabled: true,
+      capabilities: [],
+      kind: "other",
+    });
+    expect(registry.describeTool("nope")).toBeUndefined();
+  });
+
+  test("say whether an interrupted call may run again: by default only if the tool only reads", () => {
+    const registry = registryWith(
+      fakeTool("look", undefined, { capabilities: ["read", "network"] }),
+      fakeTool("send", undefined, { capabilities: ["network"] }),
+      fakeTool("save", undefined, { capabilities: ["read", "write"] }),
+      fakeTool("again", undefined, { capabilities: ["write"], repeatable: true }),
+      fakeTool("once", undefined, { capabilities: ["read"], repeatable: false }),
+      fakeTool("unknown"),
+    );
+    const names = ["look", "send", "save", "again", "once", "unknown", "nope"];
+    expect(names.filter((name) => registry.isRepeatable(name))).toEqual(["look", "again"]);
+    expect(names.map((name) => registry.getCapabilities(name).length)).toEqual([2, 1, 2, 1, 1, 0, 0]);
+  });
+
+  test("reach a listener when the tool is registered, until it is released", () => {
+    const registry = registryWith(fakeTool("before"));
+    const seen: string[] = [];
+    const release = registry.onRegister(({ name }) => void seen.push(name));
+    registry.register(fakeTool("a"));
+    release();
+    registry.register(fakeTool("b"));
+    expect(seen).toEqual(["a"]);
+  });
+});
+
+test("lists a freeform argument only while its tool is offered", () => {
+  const freeform = { argument: "patch", lark: "start: /.+/" };
+  const registry = registryWith(fakeTool("plain"), { ...fakeTool("patch"), freeform });
+  expect(registry.getFreeform()).toEqual({ patch: freeform });
+  registry.disable("patch");
+  expect(registry.getFreeform()).toBeUndefined();
+});
+
+test("asks the host for the secrets of a pack, hides them, and lists their names", async () => {
+  const asked: unknown[] = [];
+  const registry = new ToolRegistry({
+    secrets: () => [],
+    claimSecrets: (pack, variables) => {
+      asked.push(pack, variables);
+      return { ACME_TOKEN: "acme-token-123456" };
+    },
+  });
+  expect(registry.claimSecrets("@x/acme", ["ACME_TOKEN", "ACME_OTHER"])).toEqual({
+    ACME_TOKEN: "acme-token-123456",
+  });
+  expect(asked).toEqual(["@x/acme", ["ACME_TOKEN", "ACME_OTHER"]]);
+  expect(registry.secretVariables).toEqual(["ACME_TOKEN", "ACME_OTHER"]);
+  expect(registry.redact("acme-token-123456")).toBe("[secret]");
+  expect(() => registry.claimSecrets("@x/acme", [7] as never)).toThrow("variables must be an array of names");
+});

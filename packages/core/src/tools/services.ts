@@ -138,8 +138,8 @@ export class PackServiceList {
   /** Conflicts between packs, for the user: skills or agents of two packs with the same name. */
   get problems(): readonly string[] {
     return [
-      ...this.#named(({ skills }) => skills, "skill").problems,
-      ...this.#named(({ agents }) => agents, "agent").problems,
+      ...this.#named(({ skills }) => skills, "a skill").problems,
+      ...this.#named(({ agents }) => agents, "an agent").problems,
     ];
   }
 
@@ -155,7 +155,7 @@ export class PackServiceList {
         if (!first) found.set(one.name, { one, source });
         else {
           problems.push(
-            `Two packs bring a ${kind} named ${quote(one.name)}: ${first.source} and ${source}. The one of ${first.source} is used; remove one of the packs, or rename one.`,
+            `Two packs bring ${kind} named ${quote(one.name)}: ${first.source} and ${source}. The one of ${first.source} is used; remove one of the packs, or rename one.`,
           );
         }
       }
