@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -116,32 +117,44 @@ test("adds, lists, starts and removes a schedule, and refuses one that cannot be
 test("notifies a webhook and a command that a run waits, without arguments or title of the call", async () => {
   const sandbox = runsProject("Done.", 'confirm: ["read_file"],');
   const got: unknown[] = [];
-  let answers = 0;
+  const attempts: { id: unknown; path: unknown; isSigned: boolean }[] = [];
+  const key = Buffer.alloc(32, "secret");
   const server = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request) text += chunk;
+    const { "webhook-id": id, "webhook-timestamp": at, "webhook-signature": signature } = request.headers;
+    const wanted = `v1,${createHmac("sha256", key).update(`${id}.${at}.${text}`).digest("base64")}`;
+    attempts.push({ id, path: request.url, isSigned: signature === wanted });
     got.push(JSON.parse(text));
-    // The first attempt fails.
-    response.writeHead(++answers === 1 ? 503 : 204).end();
+    // The first attempt fails, the second one is sent elsewhere.
+    if (attempts.length === 1) response.writeHead(503).end();
+    else if (attempts.length === 2) response.writeHead(307, { location: "/elsewhere" }).end();
+    else response.writeHead(204).end();
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
   const id = await startRun(sandbox);
-  const worked = await sandbox.run([
-    ...["runs", "work", "--drain", "--trust", "--notify-webhook", `http://127.0.0.1:${port}/hook`],
-    ...["--notify-command", "cat > told.json"],
-  ]);
+  const env = {
+    AGENT_RUNS_WEBHOOK: `http://127.0.0.1:${port}/hook`,
+    AGENT_RUNS_WEBHOOK_SECRET: `whsec_${key.toString("base64")}`,
+  };
+  const work = ["runs", "work", "--drain", "--trust", "--notify-command", "cat > told.json"];
+  const worked = await sandbox.run(work, { env });
   expect(worked.code).toBe(0);
   const message = { v: 1, type: "run", state: "waiting", run: { id }, approvals: [{ name: "read_file" }] };
-  expect(got).toHaveLength(2);
+  const attempt = { id: expect.stringMatching(/^[\w-]{36}$/), path: "/hook", isSigned: true };
+  expect(attempts).toEqual([attempt, attempt, attempt]);
+  expect(new Set(attempts.map(({ id }) => id)).size).toBe(1);
   expect(got[1]).toMatchObject(message);
   const { approvals } = got[1] as { approvals: unknown };
   expect(JSON.stringify(approvals)).not.toMatch(/args|title|a\.txt/);
   expect(JSON.parse(readFileSync(join(sandbox.project, "told.json"), "utf8"))).toEqual(got[1]);
   const wrong = await sandbox.run(["runs", "work", "--notify-on", "sometimes", "--notify-command", "x"]);
   expect(wrong.stderr).toContain("--notify-on takes waiting, failed, done, cancelled");
+  const short = { ...env, AGENT_RUNS_WEBHOOK_SECRET: "whsec_short" };
+  expect((await sandbox.run(work, { env: short })).stderr).toContain("must be whsec_ and 24 to 64 bytes");
 });
 
 test("lets each role of the page do what it is for, and serves metrics to all of them", async () => {

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { createHmac, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorMessage } from "@agent/core/toolkit";
@@ -26,11 +27,9 @@ export interface Notifier {
 
 /** Throws `CliError` for invalid flags. `undefined` if no notification is configured. */
 export function createNotifier(flags: NotifyFlags, onFault: (message: string) => void): Notifier | undefined {
-  const { notifyWebhook: webhook, notifyCommand: command } = flags;
+  const { notifyWebhook = process.env.AGENT_RUNS_WEBHOOK || undefined, notifyCommand: command } = flags;
   const states = parseStates(flags.notifyOn ?? "waiting,failed");
-  if (webhook !== undefined && !(URL.canParse(webhook) && /^https?:/.test(webhook))) {
-    throw new CliError(`--notify-webhook must be an http(s) address, got "${webhook}".`);
-  }
+  const webhook = notifyWebhook === undefined ? undefined : openWebhook(notifyWebhook);
   if (webhook === undefined && command === undefined) {
     if (flags.notifyOn !== undefined)
       throw new CliError("--notify-on goes with --notify-webhook or --notify-command.");
@@ -48,7 +47,8 @@ export function createNotifier(flags: NotifyFlags, onFault: (message: string) =>
       const isTold = states.has(ending.state) && !("pause" in ending);
       if (!isTold) return;
       const body = JSON.stringify(messageOf(run, ending));
-      if (webhook !== undefined) begin("The webhook", () => post(webhook, body));
+      const id = randomUUID();
+      if (webhook !== undefined) begin("The webhook", () => post(webhook, id, body));
       if (command !== undefined) begin("The command of --notify-command", () => execute(command, body));
     },
     settled: async () => {
@@ -93,10 +93,43 @@ async function repeat(attempt: () => Promise<void>): Promise<void> {
   }
 }
 
-async function post(address: string, body: string): Promise<void> {
+interface Webhook {
+  readonly address: string;
+  /** The key for signatures. */
+  readonly key: Buffer | undefined;
+}
+
+/** Throws `CliError` for an invalid address or secret. */
+function openWebhook(address: string): Webhook {
+  if (!(URL.canParse(address) && /^https?:/.test(address))) {
+    throw new CliError(`--notify-webhook must be an http(s) address, got "${address}".`);
+  }
+  const secret = process.env.AGENT_RUNS_WEBHOOK_SECRET;
+  if (!secret) return { address, key: undefined };
+  const [, base64] = SECRET.exec(secret) ?? [];
+  if (base64 !== undefined) return { address, key: Buffer.from(base64, "base64") };
+  throw new CliError(
+    "$AGENT_RUNS_WEBHOOK_SECRET must be whsec_ and 24 to 64 bytes in Base64. Make one: echo whsec_$(openssl rand -base64 32)",
+  );
+}
+
+// 24 to 64 bytes.
+const SECRET = /^whsec_([A-Za-z\d+/]{32,86}={0,2})$/;
+
+/** Sends a message with the headers of https://www.standardwebhooks.com: its id is the same in each attempt. */
+async function post({ address, key }: Webhook, id: string, body: string): Promise<void> {
+  const at = Math.floor(Date.now() / 1000);
+  const signature = key && createHmac("sha256", key).update(`${id}.${at}.${body}`).digest("base64");
   const response = await fetch(address, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    // Only the address that was configured gets the message.
+    redirect: "manual",
+    headers: {
+      "content-type": "application/json",
+      "webhook-id": id,
+      "webhook-timestamp": String(at),
+      ...(signature !== undefined && { "webhook-signature": `v1,${signature}` }),
+    },
     body,
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });

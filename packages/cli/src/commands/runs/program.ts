@@ -201,7 +201,10 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
     )
     .option("--retry-max-delay <time>", "the longest wait between them; default 5m")
     .option("--retry-deadline <time>", "how long a run tries before it fails; default 24h")
-    .option("--notify-webhook <address>", "POST there when a run waits for a decision or has failed")
+    .option(
+      "--notify-webhook <address>",
+      "POST there when a run waits for a decision or has failed; default $AGENT_RUNS_WEBHOOK",
+    )
     .option("--notify-command <command>", "run this then, with the same JSON on its standard input")
     .option("--notify-on <states>", "when: waiting, failed, done, cancelled; default waiting,failed")
     .option("--approval-timeout <time>", "deny a call about which no decision was made after this time: 24h")
