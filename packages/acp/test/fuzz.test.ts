@@ -126,5 +126,4 @@ test.each([
     expect(editor.permissions.length).toBeGreaterThan(0);
     if ("terminal" in capabilities) expect(editor.terminals.all.length).toBeGreaterThan(0);
   },
-  60_000,
 );

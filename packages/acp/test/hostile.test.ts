@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { Agent } from "@agent/core";
 import { scriptedProvider } from "@agent/core/replay";
 import { ndJsonStream } from "@agentclientprotocol/sdk";
@@ -20,12 +19,20 @@ function rawClient({ hangs = false, maxMessageBytes = 4 * 1024 * 1024 } = {}) {
   const messages: Answer[] = [];
   const waiting = new Set<() => void>();
   let count = 0;
+  let onAsked = (): void => undefined;
+  const asked = new Promise<void>((resolve) => {
+    onAsked = resolve;
+  });
   const host: AcpHost = {
     name: "agent",
     version: "0.0.0",
     openSession: async ({ approve }) => {
       const id = `session-${++count}`;
-      const answer = hangs ? () => new Promise<string>(() => undefined) : "ok";
+      const never = (): Promise<string> => {
+        onAsked();
+        return new Promise(() => undefined);
+      };
+      const answer = hangs ? never : "ok";
       const agent = new Agent(scriptedProvider(Array.from({ length: 100 }, () => answer)), { approve });
       return {
         id,
@@ -58,6 +65,8 @@ function rawClient({ hangs = false, maxMessageBytes = 4 * 1024 * 1024 } = {}) {
   };
   onTestFinished(end);
   return {
+    /** Resolves when the model that never answers is asked. */
+    asked,
     messages,
     disposed,
     served,
@@ -209,7 +218,7 @@ test("stops a prompt cancelled by $/cancel_request, and the session continues", 
   const client = await opened({ hangs: true });
   const params = { sessionId: client.sessionId, prompt: [{ type: "text", text: "Hi" }] };
   await client.send({ id: 1, method: "session/prompt", params });
-  await delay(20);
+  await client.asked;
   await client.send({ method: "$/cancel_request", params: { requestId: 1 } });
   const answer = await client.answer(1);
   expect(answer.result?.stopReason ?? answer.error?.code).toSatisfy(
