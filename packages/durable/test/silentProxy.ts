@@ -1,6 +1,5 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { onTestFinished } from "vitest";
+import type { Socket } from "node:net";
+import { startProxy } from "./proxy.js";
 
 /** A proxy between a client and a server that can drop their data without closing a connection. */
 export interface SilentProxy {
@@ -13,33 +12,24 @@ export interface SilentProxy {
 }
 
 export async function startSilentProxy(target: string): Promise<SilentProxy> {
-  const { hostname, port } = new URL(target);
   const pairs = new Set<readonly [Socket, Socket]>();
-  const waiting = new Set<Socket>();
+  const waiting = new Map<Socket, () => void>();
   let isSilent = false;
-  const forward = (near: Socket): void => {
-    const far = connect(Number(port), hostname);
-    pairs.add([near, far]);
-    near.pipe(far).pipe(near);
-    for (const socket of [near, far]) socket.on("error", () => undefined);
-  };
-  const server = createServer((near) => {
+  const address = await startProxy(target, (near, dial) => {
+    const forward = (): void => {
+      const far = dial();
+      pairs.add([near, far]);
+      near.pipe(far).pipe(near);
+    };
     if (!isSilent) {
-      forward(near);
+      forward();
       return;
     }
-    waiting.add(near);
-    near.on("error", () => undefined).once("close", () => waiting.delete(near));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.close();
-    for (const socket of [...[...pairs].flat(), ...waiting]) socket.destroy();
+    waiting.set(near, forward);
+    near.once("close", () => waiting.delete(near));
   });
-  const address = new URL(target);
-  address.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    address: address.href,
+    address,
     silence() {
       isSilent = true;
       for (const [near, far] of pairs) {
@@ -51,7 +41,7 @@ export async function startSilentProxy(target: string): Promise<SilentProxy> {
     },
     restore() {
       isSilent = false;
-      for (const near of waiting) forward(near);
+      for (const forward of waiting.values()) forward();
       waiting.clear();
     },
   };

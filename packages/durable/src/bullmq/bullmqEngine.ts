@@ -1,6 +1,6 @@
 import { AgentError } from "@agent/core";
 import { check, checkOptions, errorMessage, invalidArgument, type OptionChecks } from "@agent/core/toolkit";
-import type { Pool } from "pg";
+import type { ClientBase, Pool } from "pg";
 import type {
   ActivityBucket,
   ClaimHandler,
@@ -80,15 +80,7 @@ export async function createBullmqEngine(options: BullmqEngineOptions): Promise<
   checkSchemaName(schema);
   const pg = await loadPostgres();
   const config = clientConfig(postgres, timeoutMs);
-  const pool = new pg.Pool({
-    ...config,
-    max: options.maxConnections ?? DEFAULTS.maxConnections,
-    // All queries are short. Postgres would JIT-compile those it estimates as long, which takes longer than running
-    // them.
-    onConnect: async (client) => {
-      await client.query("set jit = off");
-    },
-  });
+  const pool = new pg.Pool({ ...config, max: options.maxConnections ?? DEFAULTS.maxConnections });
   // Otherwise a cut idle connection would crash the process.
   pool.on("error", onFault);
   try {
@@ -469,7 +461,10 @@ export async function postgresTickets(
   };
 }
 
-/** Settings of `pg` that detect a lost server, including one that stops answering without closing the connection. */
+/**
+ * Settings of `pg`, for our pool and BullMQ's. They detect a lost server, including one that stops answering without
+ * closing the connection.
+ */
 export function clientConfig(connectionString: string, timeoutMs: number) {
   return {
     connectionString,
@@ -478,6 +473,14 @@ export function clientConfig(connectionString: string, timeoutMs: number) {
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
     query_timeout: timeoutMs,
     application_name: "agent-runs",
+    onConnect: async (client: ClientBase) => {
+      // A pool listens only while a connection is idle. If one is cut while it is used, its statement rejects; the
+      // `error` event without a listener would crash the process.
+      client.on("error", () => undefined);
+      // All queries are short. Postgres would JIT-compile those it estimates as long, which takes longer than running
+      // them.
+      await client.query("set jit = off");
+    },
   };
 }
 

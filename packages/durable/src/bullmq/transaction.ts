@@ -3,9 +3,6 @@ import type { Pool, PoolClient } from "pg";
 /** Runs `work` in a transaction. A connection on which it cannot be rolled back is not used again. */
 export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
-  // The pool listens only while a connection is idle. An `error` event without a listener would end the process.
-  const ignore = () => undefined;
-  client.on("error", ignore);
   let isBroken = false;
   try {
     await client.query("begin");
@@ -19,7 +16,6 @@ export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) =>
     );
     throw error;
   } finally {
-    client.off("error", ignore);
     client.release(isBroken);
   }
 }
