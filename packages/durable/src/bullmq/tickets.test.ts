@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import { startProxy } from "../../test/proxy.js";
 import { POSTGRES_URL, testSchema, withServers } from "../../test/servers.js";
 import { clientConfig, postgresTickets } from "./bullmqEngine.js";
 import { Tickets } from "./tickets.js";
@@ -32,5 +33,21 @@ describe.skipIf(!withServers)("the queues", () => {
     await tickets.open([KIND], 1000);
     await tickets.open([KIND], 1000);
     expect(checked).toEqual([false, true]);
+  });
+
+  test("queue a ticket with the next attempt if the database was not there for the first one", async () => {
+    const { schema } = await testSchema();
+    let isThere = false;
+    const address = await startProxy(POSTGRES_URL, (near, dial) => {
+      if (isThere) near.pipe(dial()).pipe(near);
+      else near.destroy();
+    });
+    const backend = await postgresTickets(clientConfig(address, 30_000), `${schema}_queue`);
+    const tickets = new Tickets(backend, schema, () => undefined);
+    onTestFinished(() => tickets.close());
+    await expect(tickets.add("test", "run", 0, 1)).rejects.toThrow();
+    isThere = true;
+    await tickets.add("test", "run", 0, 1);
+    expect(await tickets.has("test", "run", 0)).toBe(true);
   });
 });

@@ -99,6 +99,12 @@ export class Tickets {
     const queue = this.#backend.createQueue(this.#queueName(kind));
     queue.on("error", this.#onFault);
     this.#queues.set(kind, queue);
+    // A queue that could not connect once never tries again: the next use starts with a new one.
+    queue.waitUntilReady().catch(() => {
+      if (this.#queues.get(kind) !== queue) return;
+      this.#queues.delete(kind);
+      queue.close().catch(this.#onFault);
+    });
     return queue;
   }
 
