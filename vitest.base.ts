@@ -12,6 +12,7 @@ export function packageTests(test: NonNullable<ViteUserConfig["test"]> = {}): Vi
       // Only a guard against hanging: a loaded machine is slow, not wrong.
       testTimeout: 120_000,
       hookTimeout: 120_000,
+      expect: { poll: { timeout: 60_000 } },
       ...test,
     },
   });

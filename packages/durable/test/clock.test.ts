@@ -8,7 +8,7 @@ import { temporaryDirectory } from "./helpers.js";
 import { REDIS_URL, testSchema, withServers } from "./servers.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const LEASE_MS = 1500;
+const LEASE_MS = 5000;
 
 const ENGINES: readonly [string, boolean, () => Promise<() => Promise<RunEngine>>][] = [
   [
@@ -48,7 +48,7 @@ describe.each(ENGINES)("a clock that jumps, on %s", (_, canRun, prepare) => {
     const clock = vi.spyOn(Date, "now").mockImplementation(() => now() + jump);
     onTestFinished(() => clock.mockRestore());
     // Longer than the lease: it has to be renewed meanwhile.
-    await sleep(3 * LEASE_MS);
+    await sleep(1.5 * LEASE_MS);
     await claim.append([entry("a")], []);
     expect(eager.waiting).toBe(0);
     expect(await other.get(run.id)).toMatchObject({ state: "running", epoch: 1, crashes: 0 });

@@ -8,9 +8,9 @@ import { startRun } from "../engine/startRun.js";
 import { newRun, TestWorker } from "../testing/claims.js";
 import { createBullmqEngine } from "./bullmqEngine.js";
 
-async function openEngine(schema: string): Promise<RunEngine> {
+async function openEngine(schema: string, postgres = POSTGRES_URL): Promise<RunEngine> {
   const engine = await createBullmqEngine({
-    postgres: POSTGRES_URL,
+    postgres,
     redis: REDIS_URL,
     schema,
     maxConnections: 4,
@@ -60,11 +60,13 @@ describe.skipIf(!withServers)("faults of the database", () => {
 
   test("continues the run and does nothing twice when every connection is cut in the middle of a call", async () => {
     const { schema } = await testSchema();
-    const engine = await openEngine(schema);
+    // The connections have a name of their own: other tests use this server at the same time.
+    const engine = await openEngine(schema, `${POSTGRES_URL}?application_name=${schema}`);
     const write = vi.fn(async () => {
-      await query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'agent-runs' and pid <> pg_backend_pid()`,
+      const cut = await query(
+        `select pg_terminate_backend(pid) as done from pg_stat_activity where application_name = '${schema}'`,
       );
+      expect(cut).toContainEqual({ done: true });
       return "wrote";
     });
     const input = { type: "object", properties: {} } as const;

@@ -18,7 +18,7 @@ async function listenTo(schema: string): Promise<string[]> {
   return topics;
 }
 
-const PATIENCE = { timeout: 15_000 };
+const PATIENCE = { timeout: 60_000 };
 
 describe.skipIf(!withServers)("notices of a run's events", () => {
   test("are sent from the moment when a follower in another process starts", async () => {

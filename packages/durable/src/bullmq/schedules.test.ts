@@ -21,7 +21,7 @@ describe.skipIf(!withServers)("schedules", () => {
     const advancing = schedules.advance("daily", 1000, { nextAt: 2000 });
     // It waits for the lock on the row.
     const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%${schema}.schedule%'`;
-    await expect.poll(async () => (await pool.query(waiting)).rowCount, { timeout: 20_000 }).toBe(1);
+    await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(1);
     await other.query("commit");
     other.release();
     expect(await advancing).toBe(true);

@@ -68,7 +68,7 @@ describe("a directory of runs", () => {
         concurrency: 1,
         definitions: ["scripted"],
         labels: [],
-        leaseMs: 1000,
+        leaseMs: 60_000,
         maxCrashes: 1,
         onFault: () => undefined,
       },

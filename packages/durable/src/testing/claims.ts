@@ -36,7 +36,8 @@ export class TestWorker {
         concurrency: 1,
         definitions: ["test"],
         labels: [],
-        leaseMs: 2000,
+        // Longer than a busy machine can stop a process: no test waits for its end.
+        leaseMs: 60_000,
         maxCrashes: 3,
         onFault: () => undefined,
         ...options,

@@ -52,7 +52,7 @@ export const operatorCases: readonly EngineCase[] = [
     async run({ open }) {
       const [engine, other] = [await open(), await open()];
       await engine.create(newRun());
-      const worker = await TestWorker.start(engine, { leaseMs: 900 });
+      const worker = await TestWorker.start(engine, { leaseMs: 9000 });
       const claim = await worker.next();
       assert.deepEqual(claim.messages, []);
       await other.send(claim.run.id, "hurry");
