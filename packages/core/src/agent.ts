@@ -94,9 +94,7 @@ const CHAT_OPTIONS: OptionChecks<AnyChatOptions> = {
 };
 
 /** The input that starts a run: a message, or decisions about pending calls. */
-type Opening =
-  | { readonly message: Content; readonly replaces?: string }
-  | { readonly decisions: ApprovalDecisions };
+type Opening = { readonly message: Content } | { readonly decisions: ApprovalDecisions };
 
 /** Background child agents. They queue for slots as the children of one message do. */
 interface Background {
@@ -214,26 +212,35 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     return this.#stream({ message }, options);
   }
 
-  /** Removes the answer to the newest user message and asks the model again. Resolves like `run`. */
+  /**
+   * Removes the answer to the newest user message and asks the model again. The message keeps its id and sender.
+   * Resolves like `run`.
+   */
   async retry<const S extends Schema | undefined = undefined>(
     ...[options = {}]: WithContext<RunOptions<S>, Context>
   ): Promise<RunResult<OutputValue<S>>> {
-    return (await this.#run("retry", this.#again(), options)) as RunResult<OutputValue<S>>;
+    const { message, place } = this.#newestMessage();
+    return (await this.#run("retry", { message }, { ...options, ...place })) as RunResult<OutputValue<S>>;
   }
 
   /** Like `retry`, but yields events as they happen. */
   streamRetry(
     ...[options = {}]: WithContext<RunOptions, Context>
   ): AsyncGenerator<AgentEvent, void, undefined> {
-    return this.#stream(this.#again(), options);
+    const { message, place } = this.#newestMessage();
+    return this.#stream({ message }, { ...options, ...place });
   }
 
-  #again(): Opening {
+  #newestMessage(): { message: Content; place: Pick<ChatOptions, "id" | "replaces" | "from"> } {
     const { conversation } = this;
     const last = conversation.sessionContext.findLast(
       (message) => message.role === "user" && message.generated === undefined,
     );
-    if (last?.role === "user") return { message: last.content, replaces: conversation.infoOf(last).id };
+    if (last?.role === "user") {
+      const { id } = conversation.infoOf(last);
+      const { content: message, from } = last;
+      return { message, place: { id, replaces: id, ...(from !== undefined && { from }) } };
+    }
     throw new AgentError("invalid_argument", "There is no message to answer again.");
   }
 
@@ -303,10 +310,12 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     return this.registry.getEnabledSchemas();
   }
 
+  /** Adds a tool; the model is offered it with its next request. */
   addTool(tool: ExecutableTool, options?: RegisterOptions): void {
     this.registry.register(tool, options);
   }
 
+  /** Removes a tool. Nothing happens if there is none with this name. */
   removeTool(name: string): void {
     this.registry.unregister(name);
   }
@@ -447,9 +456,9 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     if ("decisions" in opening) checkDecisions(opening.decisions, this.conversation);
     else {
       checkMessage(opening.message);
-      const { replaces = options.replaces } = opening;
+      const { id, replaces } = options;
       if (replaces !== undefined) findReplaced(this.conversation, replaces);
-      checkNewId(this.conversation, options.id, replaces);
+      checkNewId(this.conversation, id, replaces);
     }
     const { context: schema } = this.#options;
     const given = schema ? { ...options, context: await parseContext(schema, options.context) } : options;
@@ -481,9 +490,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     run: Run,
     undelivered: readonly Content[],
   ): Promise<void> | undefined {
-    const { from, id, context } = options;
+    const { from, id, replaces, context } = options;
     const message = "message" in opening ? opening.message : undefined;
-    const replaces = "message" in opening ? (opening.replaces ?? options.replaces) : undefined;
     if (!this.#hooks.some((hooks) => hooks.onSessionStart ?? hooks.onSessionEnd ?? hooks.onMessage)) {
       for (const content of undelivered) addSteered(run, content);
       if (message !== undefined) addMessage(this.conversation, message, { from, replaces, id });

@@ -7,6 +7,7 @@ import type { RunResult } from "./chatOptions.js";
 import { Conversation } from "./conversation/conversation.js";
 import { scriptedProvider } from "./providers/replay.js";
 import { defineTool } from "./tools/defineTool.js";
+import { contextType } from "./tools/tool.js";
 
 const usage = { inputTokens: 10, outputTokens: 2 };
 
@@ -141,6 +142,12 @@ test("checks the context that an agent declares, and a message without one does 
   expect(toolTexts(agent)).toEqual(["ann"]);
   // Any agent fits the plain type.
   expectTypeOf(agent).toExtend<Agent>();
+});
+
+test("refuses a message without the context of which only the type is declared", async () => {
+  const agent: Agent = new Agent(scriptedProvider(["Never."]), { context: contextType<{ user: string }>() });
+  await expect(agent.chat("Hi.")).rejects.toThrow("The context does not fit its schema: it is missing.");
+  expect(agent.conversation.sessionContext).toEqual([]);
 });
 
 test("fails for a tool that declares its context if it is missing", async () => {

@@ -42,8 +42,9 @@ export interface ReasoningEvent {
 }
 
 /**
- * The provider failed and the request is repeated. Discard drafts and reasoning since the last tool call. A display
- * that also discards the text finds it in `whole` of the next `text`.
+ * The provider failed and the request is repeated, or the answer does not count and the model is asked again. Discard
+ * drafts and reasoning since the last tool call. A display that also discards the text finds it in `whole` of the next
+ * `text`.
  */
 export interface RetryEvent {
   readonly type: "retry";

@@ -129,6 +129,7 @@ export class Conversation implements ToolContext {
     return new Conversation({ ...options, session: sessionOf(changes) });
   }
 
+  /** What the model is told before the messages; packs may add to it. */
   get systemPrompt(): string {
     return this.#systemPrompt;
   }
@@ -286,6 +287,7 @@ export class Conversation implements ToolContext {
     };
   }
 
+  /** Takes effect with the next request to the model. */
   setSystemPrompt(prompt: string): void {
     checkText("prompt", prompt);
     if (prompt === this.#systemPrompt) return;
@@ -309,6 +311,7 @@ export class Conversation implements ToolContext {
     };
   }
 
+  /** Adds a message at the end. An agent adds its own: this is for hosts that build a conversation themselves. */
   append(message: ChatMessage, id?: string): void {
     checkObject("message", message);
     if (id !== undefined) checkText("id", id);
@@ -454,6 +457,7 @@ export class Conversation implements ToolContext {
     this.#details.set(message, details);
   }
 
+  /** Removes all messages and the states of packs. The system prompt and the spending are kept. */
   clear(): void {
     if (this.#pending) this.settlePending("Not run: the conversation was cleared.");
     if (this.#messages.length > 0) this.replace(0, this.#messages.length, []);

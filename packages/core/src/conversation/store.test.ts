@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { call, expectValidHistory, toolTexts } from "../../test/conversation.js";
 import { fakeTool, temporaryDirectory } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
+import type { ChatRequest } from "../providers/interface.js";
 import { scriptedProvider } from "../providers/replay.js";
 import { Conversation, type ConversationChange } from "./conversation.js";
 import { fileStore, SessionFile } from "./fileStore.js";
@@ -285,6 +286,30 @@ test("waits for a decision on a question that was open when the program died, bu
   await agent.chat("Go.");
   await flush();
   expect((await openConversation(store, "a")).conversation.pending).toBeUndefined();
+});
+
+test("answers a message again under its id and from its sender, also after a failure", async () => {
+  const seen: unknown[] = [];
+  const answer = (text: string) => (request: ChatRequest) => {
+    seen.push(request.messages.at(-1)?.content);
+    return text;
+  };
+  const fail = (): never => {
+    throw new Error("no network");
+  };
+  const agent = new Agent(scriptedProvider([fail, answer("It ended."), answer("It has ended.")]));
+  await expect(agent.chat("The job has ended.", { from: "job-1" })).rejects.toThrow("no network");
+  const { conversation } = agent;
+  const [message] = conversation.sessionContext;
+  const { id } = conversation.infoOf(message as never);
+  for (const text of ["It ended.", "It has ended."]) {
+    expect((await agent.retry()).text).toBe(text);
+    expect(conversation.sessionContext).toHaveLength(2);
+    expect(conversation.sessionContext[0]).toEqual(message);
+    expect(conversation.indexOf(id)).toBe(0);
+  }
+  const notice = '[A notice from "job-1", not written by the user]\n\nThe job has ended.';
+  expect(seen).toEqual([notice, notice]);
 });
 
 test("answers the newest message again on retry; edits an earlier one with replaces; copies with branch", async () => {

@@ -75,15 +75,14 @@ async function loop(run: Run): Promise<DoneEvent> {
     const written = isAnswer ? undefined : findWrittenCall(text, run.tools.getSharedSchemas());
     if (written !== undefined) {
       if (++writtenCalls > MAX_WRITTEN_CALLS) throw writtenCallFailure(written);
-      // The text is not the answer: a display discards it.
-      run.emit({ type: "retry", attempt: writtenCalls, delayMs: 0, reason: writtenCallReason(written) });
-      if (run.stream) run.emit({ type: "text", text: STARTS_AGAIN, whole: "" });
+      discardAnswer(run, writtenCalls, writtenCallReason(written));
       conversation.append({ role: "user", content: writtenCallCorrection(written), generated: true });
       continue;
     }
     if (parsed && "problem" in parsed) {
       rejectedAnswers++;
       if (rejectedAnswers > limits.maxOutputRetries) throw outputFailure(parsed.problem, rejectedAnswers);
+      discardAnswer(run, rejectedAnswers, "the answer does not fit the required form");
       conversation.append({ role: "user", content: outputCorrection(parsed.problem), generated: true });
       continue;
     }
@@ -141,6 +140,12 @@ async function stops(
     ...(context !== undefined && { context }),
   };
   return (await orAborted(Promise.resolve(stopWhen(round)), signal)) === true;
+}
+
+/** Reports that the text of this answer does not count: the model is asked again. */
+function discardAnswer({ emit, stream }: Run, attempt: number, reason: string): void {
+  emit({ type: "retry", attempt, delayMs: 0, reason });
+  if (stream) emit({ type: "text", text: STARTS_AGAIN, whole: "" });
 }
 
 function ownState({ state }: ChatResponse, { provider: { id } }: Run) {

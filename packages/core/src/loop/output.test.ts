@@ -6,6 +6,7 @@ import { z } from "zod";
 import { agentWith, call, collect } from "../../test/conversation.js";
 import { fakeTool } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
+import type { AgentEvent } from "../events.js";
 import type { ChatProvider, ChatRequest } from "../providers/interface.js";
 import { scriptedProvider } from "../providers/replay.js";
 
@@ -101,6 +102,22 @@ test("uses a server's own mode if there is one; otherwise asks the model in plai
   expect(native?.output).toMatchObject({ schema: JSON_SCHEMA });
   expect(native?.messages[0]).toEqual({ role: "system", content: "Be brief." });
   expect(told?.messages[0]?.content).toMatch(/^Be brief\.\n\n.*write only JSON/s);
+});
+
+test("says in the stream that an answer which does not fit does not count", async () => {
+  const wrong = '{"city":"Oslo"}';
+  const agent = agentWith([wrong, JSON.stringify(OSLO)]);
+  const events: AgentEvent[] = [];
+  for await (const event of agent.streamChat("?", { output: JSON_SCHEMA })) events.push(event);
+  const printed = events.map((event) => (event.type === "text" ? event.text : "")).join("");
+  expect(printed).toBe(`${wrong}\n\n[The answer starts again.]\n\n${JSON.stringify(OSLO)}`);
+  // A display that discards text at a retry.
+  let shown = "";
+  for (const event of events) {
+    if (event.type === "retry") shown = "";
+    if (event.type === "text") shown += event.whole ?? event.text;
+  }
+  expect(shown).toBe(JSON.stringify(OSLO));
 });
 
 test("returns the value of streamChat with the last event", async () => {

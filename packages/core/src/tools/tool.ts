@@ -282,7 +282,7 @@ export interface ExecutableTool {
 
 /**
  * Sets the type of the `context` of an agent and its tools without a schema that checks it: a connection, an instance
- * of a class of the program.
+ * of a class of the program. At run time only a missing context is refused.
  *
  * @example
  * ```ts
@@ -302,9 +302,9 @@ export interface ExecutableTool {
  * ```
  */
 export function contextType<Context>(): StandardSchema<Context> {
-  return {
-    "~standard": { version: 1, vendor: "@agent/core", validate: (value) => ({ value: value as Context }) },
-  };
+  const validate = (value: unknown) =>
+    value === undefined ? { issues: [{ message: "it is missing" }] } : { value: value as Context };
+  return { "~standard": { version: 1, vendor: "@agent/core", validate } };
 }
 
 /** Options whose `context` is optional only if the agent declares no type for it. */
