@@ -13,6 +13,8 @@ import { type ChatRuns, runChat } from "../src/server/runChat.js";
 import type { ChatState } from "../src/state/chatState.js";
 import { Page } from "./page.js";
 
+const ignore = () => undefined;
+const LIMITS = { idleMs: 1e6, onIdle: ignore, onError: ignore };
 const CALL = { calls: [{ name: "refund", args: { order: "7" } }] };
 
 /** A definition whose model answers by how far the conversation is, whichever steps were replayed. */
@@ -162,8 +164,7 @@ test("keeps both of two first messages that come at the same time", async () => 
   const engine = openEngine();
   const definition = support(["Never said."], []);
   const start = (message: string) => startRun(engine, definition, { message }, { id: "a" });
-  const limits = { idleMs: 1e6, onIdle: () => undefined };
-  const chat = await runChat({ runs: engine, id: "a", start }).begin(limits);
+  const chat = await runChat({ runs: engine, id: "a", start }).begin(LIMITS);
   onTestFinished(() => chat.close());
   await Promise.all(["One.", "Two."].map((content) => chat.act({ type: "send", content })));
   expect(await engine.get("a")).toMatchObject({ input: { message: "One." }, messages: ["Two."] });
@@ -211,7 +212,7 @@ test("shows what another server started and sent, however short the answers are"
   onTestFinished(() => void vi.useRealTimers());
   const { runs, start } = answeredRun();
   const open = async () => {
-    const chat = await runChat({ runs, id: "a", start }).begin({ idleMs: 1e6, onIdle: () => undefined });
+    const chat = await runChat({ runs, id: "a", start }).begin(LIMITS);
     onTestFinished(() => chat.close());
     return chat;
   };

@@ -8,8 +8,9 @@ import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
 import axe from "axe-core";
 import puppeteer, { type Browser, type ElementHandle, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { createChatHandlers } from "../src/server/handlers.js";
+import { type ChatHandlersOptions, createChatHandlers } from "../src/server/handlers.js";
 import { toNodeListener } from "../src/server/node.js";
+import { type ChatRuns, runChat } from "../src/server/runChat.js";
 import { asking } from "./asking.js";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
@@ -61,16 +62,18 @@ const HTML = `<!doctype html><html lang="en"><head><title>Desk</title>
 document.querySelector("agent-chat").credentials = "include";</script></body></html>`;
 
 interface OpenOptions {
+  readonly chat?: ReturnType<ChatHandlersOptions["open"]>;
   readonly conversation?: Conversation;
   /** Called with the method of each request of the chat. Returns whether it is refused. */
   readonly onRequest?: (method: string | undefined) => boolean;
 }
 
 async function open(answers: readonly ScriptedAnswer[], options: OpenOptions = {}): Promise<Page> {
-  const { conversation, onRequest } = options;
+  const { chat: given, conversation, onRequest } = options;
   const handlers = createChatHandlers({
     identify: (request) => /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "")?.[1],
     open: (_id, { approve, ask }) =>
+      given ??
       new Agent(scriptedProvider(answers), {
         tools: [pay, twice, clerk, asking],
         approve: (request) => (request.name.startsWith("ask_") ? "allow" : approve(request)),
@@ -285,6 +288,25 @@ describe.skipIf(CHROMIUM === undefined)("<agent-chat>", () => {
     await send(page, "Hi.");
     await shows(page, "Hello.");
     expect(methods).toEqual(["GET", "POST"]);
+  });
+
+  test("offers no change of a message of a durable run", async () => {
+    const run = { state: "done", input: "Hello.", messages: [], approvals: [] };
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    const done = { type: "done", text: "Hello, Ann.", turns: 1, finishReason: "stop", usage } as const;
+    const refuse = async () => false;
+    const runs: ChatRuns = {
+      ...{ get: async () => run, send: refuse, decide: refuse, cancel: refuse, retry: refuse },
+      async *events() {
+        yield { cursor: "1", event: done };
+      },
+    };
+    const page = await open([], { chat: runChat({ runs, id: "ann", start: refuse }) });
+    await shows(page, "Hello, Ann.");
+    const shown = await page.$$eval("agent-chat >>> button", (all) =>
+      all.filter((one) => one.checkVisibility()).map(({ textContent }) => textContent),
+    );
+    expect(shown).toEqual(["Send"]);
   });
 
   test("offers no change of a message that the user did not write", async () => {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import {
   Agent,
   Conversation,
+  contextType,
   defineTool,
   loadSession,
   memoryStore,
@@ -301,6 +302,19 @@ test("informs tools whose conversation it is, also when it continues after a dec
   expect(results).toEqual(['{"user":"user 1"}', '{"user":"user 1"}']);
 });
 
+test("does not compile without the context that the agent of open() declares", () => {
+  const make = () => new Agent(scriptedProvider([]), { context: contextType<{ user: string }>() });
+  const identify = () => "ann";
+  createChatHandlers({ identify, open: (user) => ({ agent: make(), context: { user } }) });
+  createChatHandlers({ identify, open: () => ({ agent: new Agent(scriptedProvider([])), context: 1 }) });
+  // @ts-expect-error the context is missing
+  createChatHandlers({ identify, open: () => make() });
+  // @ts-expect-error here too
+  createChatHandlers({ identify, open: async () => ({ agent: make() }) });
+  // @ts-expect-error the context has another form
+  createChatHandlers({ identify, open: () => ({ agent: make(), context: { usr: "ann" } }) });
+});
+
 test("shares nothing between two conversations", async () => {
   const url = await start(nodeHttp, ["One."]);
   const [one, two] = [await open(url), await open(url.replace("session=1", "session=2"))];
@@ -316,19 +330,57 @@ test("refuses a request that identify() does not know, with 403", async () => {
   expect((await fetch(stranger, { method: "POST" })).status).toBe(403);
 });
 
-test("answers 500 without its secrets for an agent that cannot be made, and tries it again", async () => {
+test("answers 500 without its secrets for an agent that cannot be made, reports it, and tries it again", async () => {
   let attempts = 0;
+  const reported: unknown[] = [];
   const url = await start(nodeHttp, [], {
     open: () => {
       attempts++;
       throw new Error("password=hunter2");
     },
+    onError: (error, id) => reported.push([String(error), id]),
   });
   for (const _ of [1, 2]) {
     const response = await fetch(url);
     expect([response.status, await response.text()]).toEqual([500, expect.not.stringContaining("hunter2")]);
   }
   expect(attempts).toBe(2);
+  expect(reported).toEqual(Array(2).fill(["Error: password=hunter2", "1"]));
+});
+
+test("warns by default of errors that pages are not told, also of those of onError", async () => {
+  const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+  onTestFinished(() => warned.mockRestore());
+  const fail = (message: string) => (): never => {
+    throw new Error(message);
+  };
+  await (await fetch(await start(nodeHttp, [], { open: fail("no database") }))).text();
+  const url = await start(nodeHttp, [], { identify: fail("no login"), onError: fail("no log") });
+  expect((await fetch(url)).status).toBe(500);
+  const page = await open(
+    await start(nodeHttp, [], {
+      open: () => new Agent(scriptedProvider(["Never."]), { beforeRequest: fail("no budget") }),
+    }),
+  );
+  await page.post({ type: "send", content: "Hi." });
+  await page.until(({ error }) => error !== undefined);
+  expect(page.state.error).toBe("The message could not be answered.");
+  expect(warned.mock.calls.map(([message]) => message)).toEqual(["no database", "no log", "no budget"]);
+  expect(warned.mock.calls[0]?.[1]).toMatchObject({ detail: expect.stringContaining("handlers.test.ts") });
+});
+
+test.each([
+  ["nothing", () => undefined, "open() must return an agent, { agent } or a runChat, got nothing."],
+  ["an agent that would not be stored", () => new Agent(scriptedProvider([])), "nothing would be stored"],
+])("reports an open() that returns %s", async (_what, opens, words) => {
+  const reported: unknown[] = [];
+  const url = await start(nodeHttp, [], {
+    store: memoryStore(),
+    open: opens as never,
+    onError: (error) => reported.push(error),
+  });
+  expect((await fetch(url)).status).toBe(500);
+  expect(reported).toEqual([expect.objectContaining({ message: expect.stringContaining(words) })]);
 });
 
 const JSON_TYPE = { "content-type": "application/json" };

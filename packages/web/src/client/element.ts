@@ -224,7 +224,7 @@ export class AgentChat extends Base {
       if (log.children[index] !== node) log.insertBefore(node, log.children[index] ?? null);
     }
     while (log.children.length > nodes.length) log.lastElementChild?.remove();
-    log.dataset.status = state.status;
+    log.dataset.status = state.isFixed ? "fixed" : state.status;
     stop.hidden = state.status === "idle";
     const said = noticeOf(state);
     if (notice.textContent !== said.text) notice.textContent = said.text;

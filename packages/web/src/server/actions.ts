@@ -1,4 +1,11 @@
-import type { ApprovalDecision, Content, ContentPart, PersonAnswer, QuestionField } from "@agent/core";
+import {
+  type ApprovalDecision,
+  type Content,
+  type ContentPart,
+  isAgentError,
+  type PersonAnswer,
+  type QuestionField,
+} from "@agent/core";
 import { formatRule, parseRule } from "@agent/core/host";
 import { errorMessage, isRecord } from "@agent/core/toolkit";
 import { describeValue } from "@agent/internal";
@@ -15,13 +22,23 @@ export class ActionError extends Error {
   }
 }
 
+/** What a page is told about an error. Other errors than an `AgentError` may contain secrets of the server. */
+export function messageForPage(error: unknown): string {
+  return isAgentError(error) ? error.message : "The message could not be answered.";
+}
+
 /** Reads and checks the body of a POST. Throws an `ActionError` that describes the problem. */
 export async function readAction(request: Request, maxBytes: number): Promise<ChatAction> {
   // CSRF: a form on another site can send other content types without a CORS preflight, but not JSON.
   if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
     throw new ActionError(415, "Send JSON with the header content-type: application/json.");
   }
-  const body = parse(await readBody(request, maxBytes));
+  const body = parse(
+    await readBody(request, maxBytes).catch((error: unknown) => {
+      // The client has left: that is no fault of the server.
+      throw error instanceof ActionError ? error : new ActionError(400, "The body ended too early.");
+    }),
+  );
   if (body.type === "stop") return { type: "stop" };
   if (body.type === "regenerate") {
     const id = readId("id", body.id);

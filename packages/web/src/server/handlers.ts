@@ -4,15 +4,23 @@ import {
   type ConversationStore,
   isAgentError,
   openConversation,
+  type PackEntry,
 } from "@agent/core";
-import { check, checkOptions, invalidArgument, type OptionChecks } from "@agent/core/toolkit";
-import { quote } from "@agent/internal";
+import {
+  check,
+  checkOptions,
+  errorMessage,
+  invalidArgument,
+  isRecord,
+  type OptionChecks,
+} from "@agent/core/toolkit";
+import { describeValue, quote } from "@agent/internal";
 import type { ChatEvent } from "../events.js";
 import { ActionError, readAction } from "./actions.js";
 import { type ChatQuestions, LiveChat, type OpenedChat } from "./liveChat.js";
 import { RunChat } from "./runChat.js";
 
-export interface ChatHandlersOptions extends OriginOptions {
+export interface ChatHandlersOptions<Context = unknown> extends OriginOptions {
   /**
    * Returns the id of the conversation of a request, from its cookie, header or URL. Authenticate the client here:
    * `undefined` refuses the request with 403. `headers` are added to the answer, for a cookie that it sets.
@@ -22,9 +30,14 @@ export interface ChatHandlersOptions extends OriginOptions {
    * Creates the agent of a conversation that is not open in this process, or a `runChat`. Pass `approve` to the agent
    * if users decide about calls, and `host: { ask }` if tools such as `ask_user` may ask them.
    */
-  readonly open: OpenChat;
+  readonly open: OpenChat<Context>;
   /** Stores conversations. Pass the `conversation` that `open` gets to the agent. Default: `open` stores them. */
   readonly store?: ConversationStore;
+  /**
+   * Called with each error of a request, a message or a closing conversation, for your log. `id` is that of the conversation,
+   * once it is known. Default: errors other than an `AgentError`, which are not described to pages, are process warnings.
+   */
+  readonly onError?: (error: unknown, id?: string) => void;
   /**
    * For development: when the module that creates the handlers is reloaded (hot reload), the previous ones with this
    * name are closed, and their pages connect to the new ones. Default: they stay open.
@@ -39,16 +52,20 @@ export interface ChatHandlersOptions extends OriginOptions {
 /** The id of a conversation, or the id with headers for the answer. */
 export type Identity = string | { readonly id: string; readonly headers: Readonly<Record<string, string>> };
 
-type OpenChat = (
+type OpenChat<Context> = (
   id: string,
   chat: ChatQuestions & {
     /** The conversation of the `store`; a new one without a store. */
     readonly conversation: Conversation;
   },
-) => Opened | Promise<Opened>;
+) => Opened<Context> | Promise<Opened<Context>>;
 
 /** An agent, an agent with its context and cleanup, or a durable run (`runChat`). */
-type Opened = Agent | OpenedChat | RunChat;
+type Opened<Context = unknown> = AgentAlone<Context> | OpenedChat<Context> | RunChat;
+
+/** The text is what the compiler says about an agent that declares a context. */
+type AgentAlone<Context> = Agent<readonly PackEntry[], Context> &
+  (unknown extends Context ? unknown : "This agent declares a context: return { agent, context }.");
 
 /** The handlers, on the standard `Request` and `Response`: `GET` streams events, `POST` takes actions. */
 export interface ChatHandlers {
@@ -76,6 +93,7 @@ const OPTIONS: OptionChecks<ChatHandlersOptions> = {
   identify: check.function,
   open: check.function,
   store: check.object,
+  onError: check.function,
   name: check.text,
   idleMs: check.positive,
   maxBodyBytes: check.positive,
@@ -99,12 +117,20 @@ const OPTIONS: OptionChecks<ChatHandlersOptions> = {
  * });
  * ```
  */
-export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
+export function createChatHandlers<Context = unknown>(options: ChatHandlersOptions<Context>): ChatHandlers {
   check.object("options", options);
   checkOptions("createChatHandlers", options, OPTIONS);
   check.function("identify", options.identify);
   check.function("open", options.open);
-  const { identify, open, idleMs = DEFAULT_IDLE_MS, maxBodyBytes = DEFAULT_BODY_BYTES } = options;
+  const { identify, open, onError = warn } = options;
+  const report = (error: unknown, id?: string): void => {
+    try {
+      onError(error, id);
+    } catch (failure) {
+      warn(failure);
+    }
+  };
+  const { idleMs = DEFAULT_IDLE_MS, maxBodyBytes = DEFAULT_BODY_BYTES } = options;
   const chats = new Map<string, Promise<LiveChat | RunChat>>();
   const replaced = options.name === undefined ? undefined : named().get(options.name)?.close();
   const pages = new Quota(MOST_PAGES, "pages");
@@ -118,6 +144,12 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
     if (opened instanceof RunChat) {
       await close();
       return opened;
+    }
+    if (opened.agent.conversation !== conversation) {
+      await Promise.allSettled([opened.agent.dispose(), close()]);
+      throw new Error(
+        "open() returned an agent with another conversation, so nothing would be stored. Pass it the `conversation` that open() gets.",
+      );
     }
     return {
       ...opened,
@@ -139,6 +171,7 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
       onIdle: () => {
         if (chats.get(id) === opening) chats.delete(id);
       },
+      onError: (error) => report(error, id),
     });
     chats.set(id, opening);
     // If the conversation could not be opened, the next request tries again.
@@ -159,6 +192,7 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
     request: Request,
     answer: (id: string) => Response | Promise<Response>,
   ): Promise<Response> => {
+    let known: string | undefined;
     try {
       const refusal = foreignRequest(request, options);
       if (refusal !== undefined) return problem(403, refusal);
@@ -169,12 +203,14 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
       if (typeof id !== "string" || id === "") {
         return problem(403, "This conversation is not yours, or you are not logged in.");
       }
+      known = id;
       const response = await answer(id);
       for (const [name, value] of Object.entries(headers)) response.headers.append(name, value);
       return response;
     } catch (error) {
       if (error instanceof ActionError) return problem(error.status, error.message);
       if (isAgentError(error, "invalid_argument")) return problem(400, error.message);
+      report(error, known);
       // The message of an unexpected error may contain secrets of the server.
       return problem(500, isAgentError(error) ? error.message : "The conversation could not be opened.");
     }
@@ -222,9 +258,14 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
       await options.store.append(newId, conversation.branch(before).changes(), 0);
     },
     async close() {
-      const open = [...chats.values()];
+      const open = [...chats];
       chats.clear();
-      await Promise.allSettled(open.map(async (chat) => (await chat).close()));
+      const close = async ([id, chat]: (typeof open)[number]): Promise<void> => {
+        // A conversation that could not be opened was reported with its request.
+        const opened = await chat.catch(() => undefined);
+        await opened?.close().catch((error: unknown) => report(error, id));
+      };
+      await Promise.all(open.map(close));
     },
   };
   if (options.name !== undefined) named().set(options.name, handlers);
@@ -238,8 +279,21 @@ function named(): Map<string, ChatHandlers> {
   return holder[NAMED];
 }
 
+/** The default of `onError`. */
+function warn(error: unknown): void {
+  if (isAgentError(error)) return;
+  const detail = error instanceof Error ? error.stack : undefined;
+  globalThis.process?.emitWarning?.(errorMessage(error), {
+    type: "ChatHandlerWarning",
+    ...(detail !== undefined && { detail }),
+  });
+}
+
 function toOpened(opened: Opened): OpenedChat | RunChat {
-  return opened instanceof RunChat || "agent" in opened ? opened : { agent: opened };
+  if (opened instanceof RunChat) return opened;
+  const chat = isRecord(opened) && "agent" in opened ? opened : { agent: opened };
+  if (typeof (chat.agent as Partial<Agent> | undefined)?.streamChat === "function") return chat;
+  throw new Error(`open() must return an agent, { agent } or a runChat, got ${describeValue(opened)}.`);
 }
 
 function problem(status: number, error: string): Response {

@@ -7,16 +7,16 @@ import type {
   ChatMessage,
   Content,
   Conversation,
+  PackEntry,
   PendingCall,
   PersonAnswer,
   PersonQuestion,
 } from "@agent/core";
-import { errorMessage } from "@agent/core/toolkit";
 import type { ChatAction, ChatEvent, PendingQuestion } from "../events.js";
 import type { ChatState } from "../state/chatState.js";
 import { chatStateOf } from "../state/fromMessages.js";
 import { reduceChat } from "../state/reduce.js";
-import { ActionError, answerValues } from "./actions.js";
+import { ActionError, answerValues, messageForPage } from "./actions.js";
 import { RunChat } from "./runChat.js";
 
 /** Receives the events of a conversation, then `end` when it is closed in this process. */
@@ -25,19 +25,24 @@ export interface Follower {
   end(): void;
 }
 
-/** The agent of a conversation, with its context and cleanup. */
-export interface OpenedChat {
-  readonly agent: Agent;
-  /** Passed to every tool, hook and `approve`, like the option `context` of `chat`: for example the owner's id. */
-  readonly context?: unknown;
+/** The agent of a conversation, with its context and cleanup. An agent that declares a context needs one. */
+export type OpenedChat<Context = unknown> = {
+  readonly agent: Agent<readonly PackEntry[], Context>;
   /** Called once the conversation is closed: for example to close its recorder. */
   readonly close?: () => void | Promise<void>;
+} & (unknown extends Context ? { readonly context?: unknown } : GivenContext<Context>);
+
+interface GivenContext<Context> {
+  /** Passed to every tool, hook and `approve`, like the option `context` of `chat`: for example the owner's id. */
+  readonly context: Context;
 }
 
 export interface LiveChatOptions {
   readonly idleMs: number;
   /** Called when no page has been connected and nothing has run for `idleMs`: the owner then closes the chat. */
   readonly onIdle: () => void;
+  /** Called with the error of a message that failed, and with one of closing. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** How a chat asks its user: about calls, and questions of tools. */
@@ -211,7 +216,8 @@ export class LiveChat {
     } catch (error) {
       // After an abort the tools return partial results; send these before "stopped".
       for (const event of await this.#agent.settled()) this.#tell(event);
-      end = signal.aborted ? { type: "stopped" } : { type: "failed", message: errorMessage(error) };
+      end = signal.aborted ? { type: "stopped" } : { type: "failed", message: messageForPage(error) };
+      if (end.type === "failed") this.#options.onError(error);
     }
     // Accept the next message before a page is notified that this one is done.
     this.#turn = undefined;
@@ -320,7 +326,7 @@ export class LiveChat {
     if (this.#followers.size > 0 || this.#turn || this.#closed) return;
     this.#idleTimer = setTimeout(() => {
       this.#options.onIdle();
-      void this.close().catch(() => undefined);
+      this.close().catch(this.#options.onError);
     }, this.#options.idleMs);
     // The timer must not keep the process alive. In edge runtimes a timer is a number, without `unref`.
     if (typeof this.#idleTimer === "object") this.#idleTimer.unref();

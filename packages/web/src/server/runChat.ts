@@ -1,9 +1,9 @@
 import type { AgentEvent, ApprovalDecision, CallPreview, DescribedCall, ToolCapability } from "@agent/core";
-import { check, errorMessage, isRecord } from "@agent/core/toolkit";
+import { check, isRecord } from "@agent/core/toolkit";
 import type { ChatAction, ChatEvent } from "../events.js";
 import { type ChatState, EMPTY_CHAT } from "../state/chatState.js";
 import { reduceChat } from "../state/reduce.js";
-import { ActionError } from "./actions.js";
+import { ActionError, messageForPage } from "./actions.js";
 import type { Follower, LiveChatOptions } from "./liveChat.js";
 
 /**
@@ -101,7 +101,7 @@ export class RunChat {
   readonly #followers = new Set<Follower>();
   readonly #end = new AbortController();
   #limits: LiveChatOptions | undefined;
-  #state: ChatState = EMPTY_CHAT;
+  #state: ChatState = { ...EMPTY_CHAT, isFixed: true };
   #cursor: string | undefined;
   /** User messages after the first: how many a page has seen, and how many the agent has received. */
   #shown = 0;
@@ -237,7 +237,9 @@ export class RunChat {
     if (this.#reading || this.#end.signal.aborted) return;
     const reading = this.#readLog(true)
       .catch((error: unknown) => {
-        if (!this.#end.signal.aborted) this.#tell({ type: "failed", message: errorMessage(error) });
+        if (this.#end.signal.aborted) return;
+        this.#limits?.onError(error);
+        this.#tell({ type: "failed", message: messageForPage(error) });
       })
       .then(() => {
         this.#reading = undefined;
@@ -339,11 +341,11 @@ export class RunChat {
   #restartIdleTimer(): void {
     clearTimeout(this.#idleTimer);
     if (this.#followers.size > 0 || this.#end.signal.aborted || !this.#limits) return;
-    const { idleMs, onIdle } = this.#limits;
+    const { idleMs, onIdle, onError } = this.#limits;
     // Nothing is lost: the run continues in its worker, and the log is read again.
     this.#idleTimer = setTimeout(() => {
       onIdle();
-      void this.close().catch(() => undefined);
+      this.close().catch(onError);
     }, idleMs);
     if (typeof this.#idleTimer === "object") this.#idleTimer.unref();
   }

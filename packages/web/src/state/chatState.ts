@@ -17,6 +17,8 @@ export interface ChatState {
   readonly approvals: readonly PendingApproval[];
   /** Questions of tools to the user, oldest first. */
   readonly questions: readonly PendingQuestion[];
+  /** Messages cannot be edited or answered again: the conversation is a durable run. */
+  readonly isFixed?: true;
   /** Why the last message failed. Removed when the next message is sent. */
   readonly error?: string;
   /** Set while the agent waits before it repeats a failed request to the provider. */
