@@ -76,10 +76,15 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   "docs/embedding-servers.md#users-by-a-token": { prints: "202\n403\n" },
   "docs/embedding-servers.md#serverless": {
     after: `
-      const body = JSON.stringify({ user: "ann", message: "Hi." });
-      const answer = await POST(new Request("http://localhost/", { method: "POST", body }));
-      console.log(await answer.text(), (await store.load("ann")).length);`,
-    prints: /^Hello\. \d+\n$/,
+      const ask = (signal) => {
+        const body = JSON.stringify({ user: "ann", message: "Hi." });
+        return POST(new Request("http://localhost/", { method: "POST", body, signal }));
+      };
+      console.log(await (await ask()).text(), (await store.load("ann")).length);
+      // A stream that is stopped must not end as if the answer were complete.
+      const stopped = await ask(AbortSignal.abort());
+      await stopped.text().catch((error) => console.log(error.message));`,
+    prints: /^Hello\. \d+\nAborted\.\n$/,
   },
   "docs/embedding-servers.md#durable-runs-behind-a-page": { prints: "202\nHello, Ann.\n" },
   "docs/embedding-servers.md#when-the-model-s-server-fails": { prints: "Here I am.\n" },
@@ -101,7 +106,6 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   "docs/embedding.md#steering-and-stopping": { prints: "true\nTwo.\ntrue\n" },
   "docs/embedding.md#keeping-a-conversation": { prints: "Again!\n" },
   "docs/embedding.md#another-model-and-your-own-provider": { prints: "Hello there.\nAnn.\n" },
-  "docs/embedding.md#serverless-and-bundlers": { prints: "Hello. 2\n" },
   "docs/providers.md#providers": { prints: "Hello there.\n" },
   // Prices count only at the vendor's own address.
   "docs/providers.md#facts-about-models": {
