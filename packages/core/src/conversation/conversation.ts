@@ -129,7 +129,7 @@ export class Conversation implements ToolContext {
     return new Conversation({ ...options, session: sessionOf(changes) });
   }
 
-  /** What the model is told before the messages; packs may add to it. */
+  /** The instructions that the model reads before the messages; packs may add to them. */
   get systemPrompt(): string {
     return this.#systemPrompt;
   }

@@ -22,7 +22,7 @@ export class ActionError extends Error {
   }
 }
 
-/** What a page is told about an error. Other errors than an `AgentError` may contain secrets of the server. */
+/** The text about an error for pages. Errors other than an `AgentError` may contain secrets of the server. */
 export function messageForPage(error: unknown): string {
   return isAgentError(error) ? error.message : "The message could not be answered.";
 }
