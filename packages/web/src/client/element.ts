@@ -1,4 +1,5 @@
 import type { Content, DiffHunk, FileDiff, QuestionField, ResultView } from "@agent/core";
+import { spellOut } from "@agent/internal";
 import type { PendingApproval, PendingQuestion } from "../events.js";
 import type { Block, CallBlock, ChildBlocks, ViewMessage } from "../state/chatState.js";
 import { type ChatClient, type ChatClientOptions, type ChatClientState, createChatClient } from "./client.js";
@@ -378,14 +379,19 @@ export class AgentChat extends Base {
     return h(
       "div",
       { class: "question", role: "group", "aria-label": `Permission for ${name}` },
-      ...(description.caution === undefined ? [] : [h("p", { class: "error" }, description.caution)]),
+      ...description.needs.map(({ kind, path, reason }) =>
+        h("p", { class: "error" }, spellOut(`It ${kind}s ${path}: ${reason}.`)),
+      ),
+      ...(description.caution === undefined
+        ? []
+        : [h("p", { class: "error" }, spellOut(description.caution))]),
       ...(preview ? preview.changes.map(drawDiff) : []),
       h(
         "p",
         { class: "buttons" },
         button("Allow", "allow", "primary"),
         ...rules.map((rule) => button(`Always allow ${rule}`, { always: rule })),
-        button(`Always allow ${name}`, "always"),
+        button(`Always allow ${spellOut(name)}`, "always"),
         button("Deny", { deny: "The user said no." }),
       ),
     );
@@ -515,6 +521,8 @@ function drawText({ type, text }: Exclude<Block, CallBlock>): HTMLElement {
 function drawCall(call: CallBlock, questions: readonly HTMLElement[], agent?: string): HTMLElement {
   const { name, title, args, state, draft, output, text, view, progress, summary } = call;
   const facts = [state, progress?.message, summary].filter(Boolean).join(" · ");
+  // The user decides by this text, so it hides nothing.
+  const json = spellOut(draft ?? JSON.stringify(args, undefined, 2));
   const result = view ? drawView(view) : h("pre", { tabindex: "0" }, output || text || "");
   const details = h(
     "details",
@@ -523,11 +531,11 @@ function drawCall(call: CallBlock, questions: readonly HTMLElement[], agent?: st
       "summary",
       {},
       agent === undefined ? "" : `${agent}: `,
-      h("strong", {}, name),
-      ` ${title ?? ""} `,
+      h("strong", {}, spellOut(name)),
+      ` ${spellOut(title ?? "")} `,
       h("span", { class: "quiet" }, facts),
     ),
-    h("pre", { tabindex: "0", "aria-label": "Arguments" }, draft ?? JSON.stringify(args, undefined, 2)),
+    h("pre", { tabindex: "0", "aria-label": "Arguments" }, json),
     ...(output || text || view ? [result] : []),
   );
   const children = (call.children ?? []).map(drawChild);
@@ -569,9 +577,26 @@ function duration(ms: number): string {
 }
 
 function drawView(view: ResultView): HTMLElement {
+  if (view.type === "diff") return h("div", {}, ...view.files.map(drawDiff));
+  const more = view.more ? [h("p", { class: "quiet" }, `and ${view.more} more`)] : [];
+  const note = noteOf(view);
+  return h("div", {}, drawContent(view), ...more, ...(note === "" ? [] : [h("p", { class: "quiet" }, note)]));
+}
+
+/** Where the text is from, and how the command ended. */
+function noteOf(view: ResultView): string {
+  if (view.type === "code") {
+    const { path = "", startLine } = view;
+    return startLine === undefined ? path : `${path}:${startLine}`;
+  }
+  if (view.type !== "output") return "";
+  const { exitCode, files = [] } = view;
+  const end = exitCode ? [`exit code ${exitCode}`] : [];
+  return [...end, ...files.map(({ label, path }) => `${label}: ${path}`)].join(" · ");
+}
+
+function drawContent(view: Exclude<ResultView, { readonly type: "diff" }>): HTMLElement {
   switch (view.type) {
-    case "diff":
-      return h("div", {}, ...view.files.map(drawDiff));
     case "table":
       return h(
         "table",
@@ -600,16 +625,13 @@ function drawView(view: ResultView): HTMLElement {
   }
 }
 
-function drawDiff({ path, oldPath, change, added, removed, hunks }: FileDiff): HTMLElement {
+function drawDiff({ path, oldPath, change, added, removed, hunks, more }: FileDiff): HTMLElement {
   const lines = hunks.flatMap((hunk) => [...hunk.lines, ...newlineNote(hunk)]);
+  const name = spellOut(oldPath === undefined ? path : `${oldPath} → ${path}`);
   return h(
     "figure",
     {},
-    h(
-      "figcaption",
-      {},
-      `${oldPath === undefined ? path : `${oldPath} → ${path}`} ${change}, +${added} −${removed}`,
-    ),
+    h("figcaption", {}, `${name} ${change}, +${added} −${removed}`),
     h(
       "pre",
       { tabindex: "0" },
@@ -617,10 +639,11 @@ function drawDiff({ path, oldPath, change, added, removed, hunks }: FileDiff): H
         h(
           "span",
           { class: line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "" },
-          `${line}\n`,
+          `${spellOut(line)}\n`,
         ),
       ),
     ),
+    ...(more ? [h("p", { class: "quiet" }, `${more} more lines are not shown`)] : []),
   );
 }
 
