@@ -100,11 +100,11 @@ export class UpdateWriter {
         if (event.event.type === "tool_requested") {
           const { name, title = "" } = event.event;
           const label = event.label ?? `agent ${event.child + 1}`;
-          yield* this.#output(event.id, `${label}: ${`${name} ${title}`.trim()}\n`);
+          yield* this.#output(event.id, `${shownLine(`${label}: ${name} ${title}`.trim())}\n`);
         } else if (event.event.type === "tool_end" && event.event.outcome !== "ok") {
           const { name, outcome, summary } = event.event;
           const label = event.label ?? `agent ${event.child + 1}`;
-          yield* this.#output(event.id, `${label}: ${name} ${summary ?? outcome}\n`);
+          yield* this.#output(event.id, `${shownLine(`${label}: ${name} ${summary ?? outcome}`)}\n`);
         } else if (event.event.type === "done") {
           const { turns, usage } = event.event;
           const tokens = usage.inputTokens + usage.outputTokens;
@@ -113,7 +113,7 @@ export class UpdateWriter {
           const label = event.label ?? `agent ${event.child + 1}`;
           yield* this.#output(
             event.id,
-            `${label}: done after ${countOf(turns, "request")}, ${tokens} tokens${elapsed}\n`,
+            `${shownLine(label)}: done after ${countOf(turns, "request")}, ${tokens} tokens${elapsed}\n`,
           );
         }
         break;
