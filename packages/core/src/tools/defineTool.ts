@@ -189,29 +189,35 @@ interface SpecialTool {
   readonly toText: ValueText | undefined;
 }
 
-/** A separate function, so that a tool holds nothing else of its definition: a program may have thousands of agents. */
+/** A bound function, so that a tool holds nothing else of its definition: a program may have thousands of agents. */
 function executor(execute: Execute, special: SpecialTool | undefined): ExecutableTool["execute"] {
-  return async (args, call) => {
-    const whole = completeCall(call);
-    if (special?.context) {
-      const value = await parseContext(special.context, whole.context);
-      Object.defineProperty(whole, "context", { value, enumerable: true });
-    }
-    const returned: unknown = await execute(args, whole);
-    if (special?.reader) {
-      const parsed = await special.reader.parse(returned);
-      if ("problem" in parsed)
-        throw new Error(`its result does not fit its output schema: ${parsed.problem}`);
-      whole.report({ value: parsed.value });
-      return (special.toText ?? JSON.stringify)(parsed.value);
-    }
-    if (typeof returned === "string") return returned;
-    if (!isRecord(returned) || typeof returned.text !== "string") {
-      throw new Error(`it returned ${describeValue(returned)} instead of a string or { text, parts }.`);
-    }
-    for (const part of (returned as { parts?: readonly ContentPart[] }).parts ?? []) whole.attach(part);
-    return returned.text;
-  };
+  return run.bind(undefined, execute, special);
+}
+
+async function run(
+  execute: Execute,
+  special: SpecialTool | undefined,
+  args: Record<string, unknown>,
+  call?: ToolCall,
+): Promise<string> {
+  const whole = completeCall(call);
+  if (special?.context) {
+    const value = await parseContext(special.context, whole.context);
+    Object.defineProperty(whole, "context", { value, enumerable: true });
+  }
+  const returned: unknown = await execute(args, whole);
+  if (special?.reader) {
+    const parsed = await special.reader.parse(returned);
+    if ("problem" in parsed) throw new Error(`its result does not fit its output schema: ${parsed.problem}`);
+    whole.report({ value: parsed.value });
+    return (special.toText ?? JSON.stringify)(parsed.value);
+  }
+  if (typeof returned === "string") return returned;
+  if (!isRecord(returned) || typeof returned.text !== "string") {
+    throw new Error(`it returned ${describeValue(returned)} instead of a string or { text, parts }.`);
+  }
+  for (const part of (returned as { parts?: readonly ContentPart[] }).parts ?? []) whole.attach(part);
+  return returned.text;
 }
 
 function definedOf(value: object): object {

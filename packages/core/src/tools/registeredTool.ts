@@ -30,13 +30,12 @@ export interface RegisteredTool {
   /** Whether an interrupted call may be run again. */
   readonly repeatable: boolean;
   readonly kind: ToolKind;
-  readonly description: string;
   readonly source: string | undefined;
   /** Whether the host knows that its pack is not one of `@agent`. */
-  readonly foreign: boolean;
+  readonly foreign?: true;
   readonly schema: SharedSchema;
   /** Whether its schema is omitted from requests. */
-  readonly deferred: boolean;
+  readonly deferred?: true;
   /** Whether the user has it enabled. */
   enabled: boolean;
   /** Why it is currently unavailable, as reported by its pack. */
@@ -60,7 +59,7 @@ export function examineTool(tool: ExecutableTool, options: RegisterOptions): Reg
   };
   if (typeof tool.execute !== "function") fail("it has no execute(args) method");
   const schema = readSchema(tool, fail);
-  const { name: schemaName, description = "" } = schema.schema.function;
+  const { name: schemaName } = schema.schema.function;
   if (schemaName !== name) {
     fail(`its schema is named ${quote(String(schemaName))}; both names must be the same`);
   }
@@ -82,12 +81,12 @@ export function examineTool(tool: ExecutableTool, options: RegisterOptions): Reg
     capabilities,
     repeatable,
     kind,
-    description,
     source: options.source,
-    foreign: options.foreign ?? false,
     schema,
-    deferred: options.deferred ?? false,
     enabled: options.enabled ?? true,
+    // Rare: most entries of thousands of idle agents need no room for these.
+    ...(options.foreign && { foreign: true }),
+    ...(options.deferred && { deferred: true }),
   };
 }
 

@@ -395,7 +395,8 @@ function claimFromEnvironment(_pack: string, variables: readonly string[]): Read
 }
 
 function describe(name: string, entry: RegisteredTool): ToolInfo {
-  const { description, enabled, deferred, capabilities, kind, source, foreign } = entry;
+  const { schema, enabled, deferred, capabilities, kind, source, foreign } = entry;
+  const { description = "" } = schema.schema.function;
   const withheld = entry.barred ?? entry.withheld;
   return {
     name,

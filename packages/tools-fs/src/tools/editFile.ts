@@ -22,6 +22,7 @@ const REPLACE_ALL = { type: "boolean", description: "Replace every occurrence (d
 /** The arguments that the diff shows. */
 const SHOWN = ["old_text", "new_text", "replace_all", "edits"];
 
+const PATHS = ["path"] as const;
 const INPUT = {
   type: "object",
   properties: {
@@ -63,7 +64,7 @@ export function editFileTool(workspace = new Workspace()) {
     input: INPUT,
     capabilities: WRITES,
     titleFrom: "path",
-    pathArguments: ["path"],
+    pathArguments: PATHS,
     describe,
     async preview(input, { signal }) {
       const path = requireString(input, "path");

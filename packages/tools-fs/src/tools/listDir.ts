@@ -21,6 +21,7 @@ const MAX_VIEW_ITEMS = 1000;
 // Nearly every name needs no escaping, and this test is much cheaper than escaping.
 const PLAIN_NAME = /^[ -~]*$/;
 
+const PATHS = ["path"] as const;
 const INPUT = {
   type: "object",
   properties: {
@@ -44,7 +45,7 @@ export function listDirTool(workspace = new Workspace()) {
     input: INPUT,
     capabilities: READS,
     titleFrom: "path",
-    pathArguments: ["path"],
+    pathArguments: PATHS,
     describe: ({ path = "." }) => ({
       ...describeSteps(workspace, () => [{ action: "read", ...workspace.locateBoth(path) }]),
       title: path,

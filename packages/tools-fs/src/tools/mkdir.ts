@@ -9,6 +9,7 @@ import { makeDirectories } from "../write/makeDirectories.js";
 import { WRITES } from "./capabilities.js";
 import { describeSteps } from "./describeSteps.js";
 
+const PATHS = ["path"] as const;
 const INPUT = {
   type: "object",
   properties: { path: { type: "string", description: "Directory to create" } },
@@ -25,7 +26,7 @@ export function mkdirTool(workspace = new Workspace()) {
     input: INPUT,
     capabilities: WRITES,
     titleFrom: "path",
-    pathArguments: ["path"],
+    pathArguments: PATHS,
     describe: (input) =>
       describeSteps(workspace, () => [
         { action: "makeDirectory", ...workspace.locateBoth(requireString(input, "path")) },

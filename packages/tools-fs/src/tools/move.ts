@@ -28,6 +28,7 @@ interface Asked {
   readonly overwrite: boolean;
 }
 
+const PATHS = ["source", "destination"] as const;
 const INPUT = {
   type: "object",
   properties: {
@@ -49,8 +50,8 @@ export function moveTool(workspace = new Workspace()) {
     input: INPUT,
     capabilities: WRITES,
     kind: "move",
-    titleFrom: ["source", "destination"],
-    pathArguments: ["source", "destination"],
+    titleFrom: PATHS,
+    pathArguments: PATHS,
     describe: (input) =>
       describeSteps(workspace, () => {
         const path = workspace.locateEntry(requireString(input, "source"));

@@ -37,6 +37,7 @@ const MAX_EDITOR_BYTES = 8 * 1024 * 1024;
 const UNSAVED_NOTICE =
   "This is the text in the user's editor. It has changes that are not saved on disk yet.";
 
+const PATHS = ["path"] as const;
 const INPUT = {
   type: "object",
   properties: {
@@ -84,7 +85,7 @@ export function readFileTool(workspace = new Workspace()) {
     input: INPUT,
     capabilities: READS,
     titleFrom: "path",
-    pathArguments: ["path"],
+    pathArguments: PATHS,
     describe: (input) =>
       describeSteps(workspace, () => [
         {

@@ -14,6 +14,7 @@ import { type FileVersion, readToShow } from "../write/fileVersion.js";
 import { DESTROYS } from "./capabilities.js";
 import { describeSteps } from "./describeSteps.js";
 
+const PATHS = ["path"] as const;
 const INPUT = {
   type: "object",
   properties: { path: { type: "string", description: "File, link or directory to remove" } },
@@ -31,7 +32,7 @@ export function removeTool(workspace = new Workspace()) {
     input: INPUT,
     capabilities: DESTROYS,
     titleFrom: "path",
-    pathArguments: ["path"],
+    pathArguments: PATHS,
     describe: (input) =>
       describeSteps(workspace, () => {
         const path = workspace.locateEntry(requireString(input, "path"));

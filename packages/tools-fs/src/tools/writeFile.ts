@@ -20,6 +20,7 @@ import { requireWellFormedText } from "../write/wellFormedText.js";
 import { WRITES } from "./capabilities.js";
 import { approvedCall, describeSteps } from "./describeSteps.js";
 
+const PATHS = ["path"] as const;
 const INPUT = {
   type: "object",
   properties: {
@@ -45,7 +46,7 @@ export function writeFileTool(workspace = new Workspace()) {
     input: INPUT,
     capabilities: WRITES,
     titleFrom: "path",
-    pathArguments: ["path"],
+    pathArguments: PATHS,
     describe,
     async preview(input, { signal }) {
       const path = requireString(input, "path");

@@ -8,6 +8,9 @@ import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS } from "../options.js";
 import type { GlobQuery } from "../protocol.js";
 import { describeSearch, findScope, READS, type SearchSettings } from "../settings.js";
 
+const TITLE = ["pattern", "path"] as const;
+const PATHS = ["path"] as const;
+
 /** Creates `search_files`, which finds files by a glob, with the pattern rules of fast-glob. */
 export function createSearchFiles(settings: SearchSettings) {
   return defineTool({
@@ -37,8 +40,8 @@ export function createSearchFiles(settings: SearchSettings) {
     },
     capabilities: READS,
     kind: "search",
-    titleFrom: ["pattern", "path"],
-    pathArguments: ["path"],
+    titleFrom: TITLE,
+    pathArguments: PATHS,
     deadlineMs: settings.deadlineMs,
     describe(input) {
       const { path = "." } = input;

@@ -7,6 +7,8 @@ import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS } from "../options.js";
 import type { OutputMode, TextQuery } from "../protocol.js";
 import { describeSearch, findScope, READS, type SearchSettings } from "../settings.js";
 
+const TITLE = ["query", "paths"] as const;
+const PATHS = ["paths"] as const;
 const MAX_CONTEXT = 50;
 const MAX_QUERY_LENGTH = 10_000;
 /**
@@ -69,8 +71,8 @@ export function createSearchText(settings: SearchSettings) {
     },
     capabilities: READS,
     kind: "search",
-    titleFrom: ["query", "paths"],
-    pathArguments: ["paths"],
+    titleFrom: TITLE,
+    pathArguments: PATHS,
     deadlineMs: settings.deadlineMs,
     describe: (input) => ({
       ...describeSearch(namedPaths(input), settings),
