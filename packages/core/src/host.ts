@@ -32,10 +32,11 @@ export {
 } from "./rules/permissions.js";
 export { formatRule, parseRule, type Rule } from "./rules/rule.js";
 export { EFFORTS } from "./toolkit/hostOptions/checks.js";
-export { isWithinShown, TOOL_KINDS } from "./tools/callDescription.js";
+export { isWithinShown, readDescription, readPreview, TOOL_KINDS } from "./tools/callDescription.js";
 export type { CallOptions } from "./tools/execution.js";
 export { hostModel, hostModels } from "./tools/models.js";
 export type { AnyText } from "./tools/pack.js";
 export type { PreparedCall, PrepareOptions } from "./tools/preparedCall.js";
+export { readValue, readView } from "./tools/resultView.js";
 export { type PendingTools, serviceNames } from "./tools/services.js";
 export { type Terminable, terminateOnSignals } from "./tools/terminateOnSignals.js";

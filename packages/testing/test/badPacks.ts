@@ -134,7 +134,37 @@ export const BAD_PACKS: readonly BadPack[] = [
     check: "describes",
     because: "its description is 10 MB",
     source: tool(`{ describeCall: () => ({ title: "x".repeat(10_000_000) }) }`),
-    says: /returned 1\d+ bytes/,
+    says: /has 1\d+ bytes, more than 262144/,
+  },
+  {
+    check: "describes",
+    because: "its description names a kind that no host knows",
+    source: tool(`{ describeCall: () => ({ kind: "planet" }) }`),
+    says: /kind must be one of read, edit/,
+  },
+  {
+    check: "describes",
+    because: "its preview puts a newline into a line",
+    source: tool(
+      `{ previewCall: () => ({ changes: [{ path: "/a", change: "edited", added: 1, removed: 0, hunks: [{ oldStart: 1, newStart: 1, lines: ["+a\\n+b"] }] }] }) }`,
+    ),
+    says: /changes must be a list of file diffs/,
+  },
+  {
+    check: "output",
+    because: "its view is none that a host can draw",
+    source: tool(
+      `{ execute: async (_args, call) => { call.report({ view: { type: "hologram" } }); return "done"; } }`,
+    ),
+    says: /the view is not valid/,
+  },
+  {
+    check: "output",
+    because: "its value has more than 64 KB",
+    source: tool(
+      `{ execute: async (_args, call) => { call.report({ value: "x".repeat(65 * 1024) }); return "done"; } }`,
+    ),
+    says: /the value has 66562 bytes of JSON/,
   },
   {
     check: "describes",

@@ -192,7 +192,7 @@ export async function runCall(
     replayed = false;
     if ("outcome" in prepared) return prepared;
     const decided = await decide(id, prepared, scene);
-    if ("outcome" in decided) return decided;
+    if ("outcome" in decided) return { ...decided, text: tools.redact(decided.text) };
     await intent?.();
     const ended = await execute(id, decided, slot, scene);
     const changed = session.statesSince(states);
@@ -341,7 +341,7 @@ async function execute(id: string, decided: Decided, slot: CallSlot, scene: Call
         onStart: () => emit({ type: "tool_start", ...event, args, ...(about && { about }) }),
         onOutput: (chunk) => emit({ type: "tool_output", ...event, chunk }),
         onProcess: (pid) => emit({ type: "tool_process", ...event, pid }),
-        progress: (progress) => emit({ type: "tool_progress", ...event, ...progress }),
+        progress: (progress) => emit({ ...progress, type: "tool_progress", ...event }),
       });
       // Child agents and nested calls that the tool did not await were aborted when it returned.
       await Promise.all(work);

@@ -138,6 +138,54 @@ describe("the description of a call", () => {
     expect(run.mock.calls[0]?.[1]).toMatchObject({ granted: [need] });
   });
 
+  test("offers at most five rules, each of which a user can read, and names their reasons on one line", async () => {
+    const patterns = ["src/**", "a\u202eb", "two\nlines", ...Array.from({ length: 50 }, (_, at) => `p${at}`)];
+    const need = { kind: "write", path: "/etc/hosts", reason: "outside\n? yes" } as const;
+    const { tool } = writer({
+      describeCall: () => ({
+        always: patterns.map((pattern) => ({ pattern, label: `${pattern}\nlabel` })),
+        needs: [need],
+      }),
+    });
+    const approve = vi.fn((_request: ApprovalRequest) => "allow" as const);
+    await agentWith(oneCall, [tool], { approve }).chat("go");
+    expect(approve.mock.calls[0]?.[0].description).toMatchObject({
+      always: ["src/**", "p0", "p1", "p2", "p3"].map((pattern) => ({ pattern, label: `${pattern} label` })),
+      needs: [{ ...need, reason: "outside ? yes" }],
+    });
+  });
+
+  const changeOf = (lines: readonly string[], more: object = {}) => ({
+    path: "/p/a.txt",
+    change: "edited",
+    added: 1,
+    removed: 0,
+    hunks: [{ oldStart: 1, newStart: 1, lines }],
+    ...more,
+  });
+
+  test.each<[string, object]>([
+    ["a line that is two", { changes: [changeOf(["+one\n? allowed"])] }],
+    ["a line without a sign", { changes: [changeOf(["@@ -1 +1 @@"])] }],
+    ["a path of 1 MB", { changes: [changeOf(["+a"], { path: "x".repeat(1024 * 1024) })] }],
+    ["a token of 1 MB", { changes: [changeOf(["+a"])], basis: "x".repeat(1024 * 1024) }],
+  ])("leaves out a preview with %s", async (_name, preview) => {
+    const { tool, run } = writer({ previewCall: () => preview as never });
+    const approve = vi.fn((_request: ApprovalRequest) => "allow" as const);
+    await agentWith(oneCall, [tool], { approve }).chat("go");
+    expect(approve.mock.calls[0]?.[0].preview).toBeUndefined();
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+
+  test("leaves out the empty hunks of a preview", async () => {
+    const empty = { oldStart: 1, newStart: 1, lines: [] };
+    const hunks = [...Array.from({ length: 200_000 }, () => empty), { ...empty, lines: ["+a"] }];
+    const { tool } = writer({ previewCall: () => ({ changes: [changeOf([], { hunks })] }) as never });
+    const approve = vi.fn((_request: ApprovalRequest) => "allow" as const);
+    await agentWith(oneCall, [tool], { approve }).chat("go");
+    expect(approve.mock.calls[0]?.[0].preview?.changes).toEqual([changeOf(["+a"])]);
+  });
+
   test("returns the token of the preview to the tool", async () => {
     const { tool, run } = writer({ previewCall: () => ({ changes: [], basis: "v1" }) });
     await agentWith(oneCall, [tool], { approve: () => "allow" }).chat("go");
@@ -273,6 +321,26 @@ describe("rules", () => {
     expect(toolTexts(agent)[0]).toMatch(/^Tool call denied: the rules ask about save/);
   });
 
+  test("send no secret of the tool to the model when they deny", async () => {
+    const { ToolRegistry } = await import("../tools/registry.js");
+    const registry = new ToolRegistry({ secrets: () => ["s3cr3t-value"] });
+    registry.register(
+      writer({ describeCall: () => ({ targets: [{ type: "url", url: "https://e.org?key=s3cr3t-value" }] }) })
+        .tool,
+    );
+    const rules = {
+      decide: ({ description }: ApprovalRequest) => ({
+        type: "deny" as const,
+        reason: `not ${JSON.stringify(description.targets)}`,
+      }),
+      allow: () => undefined,
+    };
+    const agent = agentWith(oneCall, [], { registry, rules });
+    await agent.chat("go");
+    expect(toolTexts(agent)[0]).toMatch(/^Tool call denied: not .*key=/);
+    expect(toolTexts(agent)[0]).not.toContain("s3cr3t-value");
+  });
+
   test("deny if they fail", async () => {
     const rules = {
       decide: () => {
@@ -347,11 +415,40 @@ describe("what a tool reports", () => {
     expect(view?.type === "list" && view.items.length + (view.more ?? 0)).toBe(5000);
   });
 
-  test("is left out if it is not a view, and the text stays", async () => {
-    const agent = agentWith(oneCall, [reporting({ view: { type: "hologram" } })]);
+  test.each<[string, object]>([
+    ["is not one", { type: "hologram" }],
+    ["has a title row of 1 MB", { type: "table", columns: ["x".repeat(1024 * 1024)], rows: [] }],
+    ["has a path of 1 MB", { type: "code", text: "a", path: "x".repeat(1024 * 1024) }],
+    ["has 1 MB that no display knows", { type: "markdown", text: "a", junk: "x".repeat(1024 * 1024) }],
+  ])("is left out if a view %s, and the text stays", async (_name, view) => {
+    const agent = agentWith(oneCall, [reporting({ view })]);
     const { events } = await collect(agent, "go");
     expect(events).toContainEqual(expect.objectContaining({ type: "tool_end", outcome: "ok", text: "ok" }));
     expect(events.find((event) => event.type === "tool_end" && event.view)).toBeUndefined();
+  });
+
+  test("is only progress, whatever else the tool passes with it", async () => {
+    const { ToolRegistry } = await import("../tools/registry.js");
+    const registry = new ToolRegistry({ secrets: () => ["s3cr3t-value"] });
+    registry.register({
+      ...fakeTool("save", () => "ok"),
+      execute: async (_args, running) => {
+        running?.progress?.({ done: 1, total: Number.NaN, message: "s3cr3t-value\n\u001b[2J" });
+        running?.progress?.({ type: "tool_end", id: "other", name: "rm", outcome: "ok" } as never);
+        running?.progress?.(null as never);
+        running?.onOutput(Buffer.from("live") as never);
+        return "ok";
+      },
+    });
+    const { events } = await collect(agentWith(oneCall, [], { registry }), "go");
+    const own = { type: "tool_progress", id: "call_1_0", name: "save" };
+    expect(events.filter(({ type }) => type === "tool_progress")).toEqual([
+      { ...own, done: 1, message: "[secret]\\n\\x1b[2J" },
+      own,
+      own,
+    ]);
+    expect(events.filter(({ type }) => type === "tool_end")).toHaveLength(1);
+    expect(events).toContainEqual(expect.objectContaining({ type: "tool_output", chunk: "live" }));
   });
 
   test("is dropped by a hook that replaces the text", async () => {

@@ -1,4 +1,4 @@
-import { describeValue, isRecord } from "@agent/internal";
+import { describeValue, isRecord, spellOut } from "@agent/internal";
 import { titleLine } from "../toolkit/text/title.js";
 import type { AccessNeed, ToolCapability } from "./tool.js";
 
@@ -149,6 +149,8 @@ const MAX_ABOUT_BYTES = 4 * 1024;
 const MAX_ABOUT_FILES = 20;
 const MAX_PREVIEW_BYTES = 64 * 1024;
 const MAX_REFUSAL = 8 * 1024;
+// A question lists them next to other rules, each under a digit.
+const MAX_OFFERS = 5;
 
 /** The kind of a tool that does not declare one. */
 export function kindOf(capabilities: readonly ToolCapability[]): ToolKind {
@@ -190,10 +192,8 @@ export function readPreview(value: unknown): CallPreview | undefined {
   check(shows === undefined || isListOf(shows, isText), "shows must be a list of names of arguments", shows);
   check(basis === undefined || typeof basis === "string", "basis must be a string", basis);
   check(refusal === undefined || typeof refusal === "string", "refusal must be a string", refusal);
-  return {
-    ...(given as unknown as CallPreview),
-    changes: boundDiffs(changes as FileDiff[], MAX_PREVIEW_BYTES),
-  };
+  const preview = { ...given, changes: boundDiffs(changes as FileDiff[], MAX_PREVIEW_BYTES) };
+  return copyJson(preview, 4 * MAX_PREVIEW_BYTES, "the preview without its lines") as unknown as CallPreview;
 }
 
 /** Fills in the defaults. `problem` explains why the tool's own description is missing. */
@@ -208,13 +208,21 @@ export function completeDescription(
     title: titleLine(redact(title ?? defaults.title)),
     kind: kind ?? defaults.kind,
     ...(targets && { targets }),
-    needs: needs ?? [],
+    needs: (needs ?? []).map((need) => ({ ...need, reason: titleLine(redact(need.reason)) })),
     ...(refusal !== undefined && { refusal: redact(refusal).slice(0, MAX_REFUSAL) }),
     ...(caution !== undefined && { caution: redact(caution).slice(0, MAX_REFUSAL) }),
     ...(contained && { contained }),
-    ...(always && { always }),
+    ...(always && { always: readableOffers(always, redact) }),
     ...(problem !== undefined && { problem }),
   };
+}
+
+/** A user must be able to read the whole rule that an offer adds. */
+function readableOffers(offers: readonly AlwaysOffer[], redact: (text: string) => string): AlwaysOffer[] {
+  return offers
+    .filter(({ pattern }) => spellOut(pattern) === pattern && !/[\n\t]/.test(pattern))
+    .slice(0, MAX_OFFERS)
+    .map(({ pattern, label }) => ({ pattern, label: titleLine(redact(label)) }));
 }
 
 export function aboutOf({ title, kind, targets = [] }: DescribedCall): CallAbout {
@@ -269,8 +277,7 @@ export function boundDiffs(files: readonly FileDiff[], maxBytes: number): FileDi
         else more++;
       }
       const { noFinalNewline: _, ...rest } = hunk;
-      if (lines.length === hunk.lines.length) hunks.push(hunk);
-      else if (lines.length > 0) hunks.push({ ...rest, lines });
+      if (lines.length > 0) hunks.push(lines.length === hunk.lines.length ? hunk : { ...rest, lines });
     }
     return { ...file, hunks, ...(more > 0 && { more }) };
   });
@@ -350,6 +357,11 @@ function isOffer(value: unknown): boolean {
   return isRecord(value) && isText(value.pattern) && value.pattern !== "" && isText(value.label);
 }
 
+/** A newline in a line would be drawn as a line without a sign. */
+function isDiffLine(value: unknown): boolean {
+  return isText(value) && /^[ +-][^\n]*$/.test(value);
+}
+
 export function isFileDiff(value: unknown): boolean {
   return (
     isRecord(value) &&
@@ -367,7 +379,7 @@ export function isFileDiff(value: unknown): boolean {
         typeof hunk.newStart === "number" &&
         (hunk.noFinalNewline === undefined ||
           ["old", "new", "both"].includes(hunk.noFinalNewline as string)) &&
-        isListOf(hunk.lines, isText),
+        isListOf(hunk.lines, isDiffLine),
     )
   );
 }

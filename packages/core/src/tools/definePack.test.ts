@@ -143,6 +143,24 @@ describe("definePack", () => {
     expect(dispose).toHaveBeenCalledTimes(1);
   });
 
+  test("refuses what is not a part of a pack, and commands that no one can call", () => {
+    const registered = (made: object) => () =>
+      createToolRegistry(fakeContext(), [
+        definePack({ name: "@x/notes", setup: () => ({ tools: [now], ...made }) }),
+      ]);
+    expect(registered({ hook: {} })).toThrow(
+      '@x/notes: setup() returned "hook", which is not a part of a pack. Did you mean "hooks"?',
+    );
+    const run = async () => ({ show: "" });
+    expect(registered({ commands: [{ name: "two words", description: "x", run }] })).toThrow(
+      /services\.commands\[0\]\.name must be .*got string "two words"/,
+    );
+    expect(registered({ commands: [{ name: "go", description: "x" }] })).toThrow(
+      "services.commands[0].run must be a function",
+    );
+    registered({ commands: [{ name: "notes:go", description: "x", run }] })();
+  });
+
   test("disposes of its services if a tool is refused", () => {
     const dispose = vi.fn();
     const pack = definePack({ name: "@x/twice", setup: () => ({ tools: [now, now], dispose }) });

@@ -160,6 +160,22 @@ interface CheckedParts {
   readonly services: PackServices;
 }
 
+const PARTS = [
+  "tools",
+  "withheld",
+  "agents",
+  "commands",
+  "diagnose",
+  "dispose",
+  "hooks",
+  "jobs",
+  "mentions",
+  "prompt",
+  "skills",
+  "terminate",
+  "warmUp",
+] as const satisfies readonly (keyof PackParts<[]>)[];
+
 function checkMade(name: string, made: unknown): CheckedParts {
   if (made instanceof Promise) {
     made.catch(() => undefined);
@@ -172,6 +188,14 @@ function checkMade(name: string, made: unknown): CheckedParts {
     throw new AgentError(
       "pack_invalid",
       `${name}: setup() must return { tools }, got ${describeValue(made)}.`,
+    );
+  }
+  // A misspelt part would silently be missing: a hook that denies nothing.
+  const unknown = Object.keys(made).find((part) => !PARTS.includes(part as never));
+  if (unknown !== undefined) {
+    throw new AgentError(
+      "pack_invalid",
+      `${name}: setup() returned ${quote(unknown)}, which is not a part of a pack. ${didYouMean(unknown, PARTS)}`,
     );
   }
   const { tools, withheld = {}, ...services } = made;

@@ -15,7 +15,14 @@ import { LazySignal } from "../toolkit/abort.js";
 import { onAbort } from "../toolkit/onAbort.js";
 import type { CallAbout } from "./callDescription.js";
 import { type ResultView, readValue, readView } from "./resultView.js";
-import type { ChildAgentAnswer, ChildAgentRequest, ExecutableTool, ToolCall, ToolReport } from "./tool.js";
+import type {
+  ChildAgentAnswer,
+  ChildAgentRequest,
+  ExecutableTool,
+  ToolCall,
+  ToolProgress,
+  ToolReport,
+} from "./tool.js";
 
 const MAX_ERROR_BYTES = 8 * 1024;
 const MAX_SUMMARY_BYTES = 400;
@@ -184,13 +191,14 @@ class Execution {
       ...(options.wantsView && { wantsView: true }),
       context: options.context,
       onOutput: (chunk) => {
-        if (!this.#settled) options.onOutput?.(chunk);
+        // A stream of a process passes its own pieces of bytes.
+        if (!this.#settled) options.onOutput?.(typeof chunk === "string" ? chunk : String(chunk));
       },
       onProcess: (pid) => {
         if (!this.#settled) options.onProcess?.(pid);
       },
       progress: (progress) => {
-        if (!this.#settled) options.progress?.(progress);
+        if (!this.#settled) options.progress?.(readProgress(progress, this.#limits));
       },
       report: (status) => {
         this.#report = { ...this.#report, ...status };
@@ -293,9 +301,7 @@ class Execution {
     const shown = view === undefined ? undefined : orUndefined(() => readView(view, redact));
     const data = value === undefined ? undefined : orUndefined(() => readValue(value, redact));
     return {
-      ...(summary !== undefined && {
-        summary: escapeToLine(truncateUtf8(redact(String(summary)), MAX_SUMMARY_BYTES)),
-      }),
+      ...(summary !== undefined && { summary: shortLine(String(summary), redact) }),
       ...(shown !== undefined && { view: shown }),
       ...(data !== undefined && { value: data }),
     };
@@ -332,6 +338,21 @@ class Execution {
     this.#childrenEnd?.abort(new Error("the call ended"));
     this.#resolve(ending);
   }
+}
+
+/** The progress that a tool reports, which may be anything: redacted and bounded. */
+function readProgress(given: unknown, { redact }: ExecutionLimits): ToolProgress {
+  const { done, total, message } = isRecord(given) ? given : {};
+  return {
+    ...(typeof done === "number" && Number.isFinite(done) && { done }),
+    ...(typeof total === "number" && Number.isFinite(total) && { total }),
+    ...(typeof message === "string" && { message: shortLine(message, redact) }),
+  };
+}
+
+/** A text of a tool for one line of a display. */
+function shortLine(text: string, redact: (text: string) => string): string {
+  return escapeToLine(truncateUtf8(redact(text), MAX_SUMMARY_BYTES));
 }
 
 function orUndefined<T>(read: () => T): T | undefined {

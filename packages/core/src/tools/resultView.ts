@@ -50,7 +50,8 @@ export type ResultView =
 export function readView(value: unknown, redact: (text: string) => string): ResultView {
   const given = copyJson(value, MAX_GIVEN_BYTES, "the view");
   if (!isView(given)) throw new Error(`the view is not valid: ${describeValue(given)}`);
-  return boundView(redactJson(given, redact) as ResultView);
+  const shown = boundView(redactJson(given, redact) as ResultView);
+  return copyJson(shown, 4 * MAX_VIEW_BYTES, "the shortened view") as unknown as ResultView;
 }
 
 /** Reads a value that a tool reported: redacted. `undefined` if it is longer than 64 KB. Throws if it is not JSON. */

@@ -23,6 +23,7 @@ const LOAD_GRACE_MS = 5000;
 const MAX_PROMPT_TOKENS = 2000;
 const CHARACTERS_PER_TOKEN = 4;
 const NAME = /^[a-z][\w-]{0,63}$/i;
+const COMMAND_NAME = /^[\w:-]{1,128}$/;
 
 /** A section that a pack adds to the system prompt. */
 export interface PromptSection {
@@ -297,6 +298,23 @@ export function checkServices(services: PackServices): void {
   }
   checkNamed("skills", services.skills, ["description", "file"]);
   checkNamed("agents", services.agents, ["description", "systemPrompt"]);
+  checkCommands(services.commands);
+}
+
+function checkCommands(commands: unknown): void {
+  if (commands === undefined) return;
+  arrayOf("commands")("services.commands", commands);
+  for (const [index, one] of (commands as unknown[]).entries()) {
+    const where = `services.commands[${index}]`;
+    checkObject(where, one);
+    const { name, description, run } = one as Record<string, unknown>;
+    if (typeof name !== "string" || !COMMAND_NAME.test(name)) {
+      throw invalidArgument(`${where}.name`, 'letters, digits, "-", "_" and ":"', name);
+    }
+    if (typeof description !== "string")
+      throw invalidArgument(`${where}.description`, "a string", description);
+    checkFunction(`${where}.run`, run);
+  }
 }
 
 function checkNamed(name: "skills" | "agents", list: unknown, texts: readonly string[]): void {

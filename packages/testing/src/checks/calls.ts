@@ -220,6 +220,15 @@ function outputProblem(report: CallReport, maxBytes: number): Problem[] {
       },
     ];
   }
+  if (report.reportProblem !== undefined) {
+    return [
+      {
+        expected: "call.report() gets a view that hosts can draw, and a value of at most 64 KB",
+        got: report.reportProblem,
+        cure: 'Return JSON in the form of ResultView: each line of a diff begins with " ", "+" or "-" and has no newline.',
+      },
+    ];
+  }
   if (report.outcome === "error" && report.returned !== "string") {
     const threw = report.returned === "an error";
     return [

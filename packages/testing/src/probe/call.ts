@@ -12,7 +12,9 @@ import {
   type ToolCall,
   type ToolPack,
   ToolRegistry,
+  type ToolReport,
 } from "@agent/core";
+import { readDescription, readPreview, readValue, readView } from "@agent/core/host";
 import { errorMessage, isInside } from "@agent/core/toolkit";
 import { describeValue } from "@agent/internal";
 import { Activity } from "./activity.js";
@@ -99,7 +101,7 @@ async function oneCall(
   const controller = new AbortController();
   const described = task.kind === "call" ? await describeAll(tool, args) : {};
   const files = listFiles();
-  const running = registry.run(tool.name, { ...args }, { signal: controller.signal });
+  const running = registry.run(tool.name, { ...args }, { signal: controller.signal, wantsView: true });
   if (task.kind === "abort") {
     const early = await Promise.race([running, abortTime(watched.begun, task.abortAfterMs)]);
     if (early === undefined) controller.abort();
@@ -111,6 +113,7 @@ async function oneCall(
   ]);
   const descriptionProblem = described.problem ?? undescribedChange(described.targets, files, tool);
   const nestedProblem = watched.nestedProblem();
+  const reportProblem = watched.reportProblem();
   return {
     outcome,
     text: text.slice(0, 2000),
@@ -118,6 +121,7 @@ async function oneCall(
     ...watched.result(),
     ...(descriptionProblem !== undefined && { descriptionProblem }),
     ...(nestedProblem !== undefined && { nestedProblem }),
+    ...(reportProblem !== undefined && { reportProblem }),
   };
 }
 
@@ -136,6 +140,7 @@ function watch(tool: ExecutableTool, collection: Collection) {
   let execution: Promise<unknown> = Promise.resolve();
   let returned: CallReport["returned"] = "nothing yet";
   let bytes = 0;
+  let reportProblem: string | undefined;
   const wrapped: ExecutableTool = {
     name: tool.name,
     ...(tool.deadlineMs !== undefined && { deadlineMs: tool.deadlineMs }),
@@ -143,7 +148,7 @@ function watch(tool: ExecutableTool, collection: Collection) {
     execute: (args, call) => {
       begin();
       const result = new Promise<string>((resolve) =>
-        resolve(tool.execute(args, call && nested.offerTo(call))),
+        resolve(tool.execute(args, call && nested.offerTo(watchReports(call)))),
       );
       execution = result.then(
         (text: unknown) => {
@@ -157,14 +162,36 @@ function watch(tool: ExecutableTool, collection: Collection) {
       return result;
     },
   };
+  const watchReports = (call: ToolCall): ToolCall => ({
+    ...call,
+    signal: call.signal,
+    report: (status) => {
+      reportProblem ??= findReportProblem(status);
+      call.report?.(status);
+    },
+  });
   return {
     tool: wrapped,
     /** Resolves when `execute` is called. */
     begun,
     nestedProblem: () => nested.problem,
+    reportProblem: () => reportProblem,
     settled: () => execution.then(() => true),
     result: () => ({ returned, bytes }),
   };
+}
+
+const unchanged = (text: string): string => text;
+
+/** Why core drops the view or the value of a report, if it does. */
+function findReportProblem({ view, value }: ToolReport): string | undefined {
+  try {
+    if (view !== undefined) readView(view, unchanged);
+    if (value === undefined || readValue(value, unchanged) !== undefined) return undefined;
+    return `the value has ${JSON.stringify(value).length} bytes of JSON`;
+  } catch (error) {
+    return errorMessage(error);
+  }
 }
 
 function refused(refusal: string): CallReport {
@@ -173,7 +200,6 @@ function refused(refusal: string): CallReport {
 
 const DESCRIBE_MS = 2000;
 const PREVIEW_MS = 5000;
-const MAX_DESCRIPTION_BYTES = 64 * 1024;
 const PATTERNS = ["*", "a *", "=a"];
 const MATCHES: readonly unknown[] = ["covers", "touches", "maybe", "none"];
 
@@ -296,9 +322,8 @@ async function describeOnce(
     if (found === late) return { problem: `took longer than ${limit} ms` };
     if (JSON.stringify(args) !== before) return { problem: "changed the arguments" };
     if (found === undefined) return method === "describeCall" ? { problem: "returned nothing" } : {};
-    if (typeof found !== "object" || found === null) return { problem: `returned ${describeValue(found)}` };
-    const bytes = Buffer.byteLength(JSON.stringify(found));
-    if (bytes > MAX_DESCRIPTION_BYTES) return { problem: `returned ${bytes} bytes of JSON` };
+    if (method === "describeCall") readDescription(found);
+    else readPreview(found);
     const { targets = [] } = found as { targets?: readonly { type?: string; path?: unknown }[] };
     const relative = targets.find(({ type, path }) => type === "file" && !isAbsolute(String(path)));
     if (!relative) return { found };

@@ -62,6 +62,8 @@ export interface CallReport {
   readonly settled: boolean;
   /** The problem with `describeCall` or `previewCall` for this call. */
   readonly descriptionProblem?: string;
+  /** Why a host cannot use the view or the value that the call reported. */
+  readonly reportProblem?: string;
   /** The problems of the calls of other tools that this call made. */
   readonly nestedProblem?: string;
   /** The destinations of the call's connections: `example.com:443`. */
