@@ -2,13 +2,13 @@
 // calls. Prints every line that names a tool or one of its arguments and exits non-zero. `--count` prints their number,
 // for scripts/figures.mjs.
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const HOSTS = ["cli", "terminal", "acp", "web", "durable", "internal"];
-const TOOLS = ["tools-bash", "tools-fs", "tools-search"];
+const TOOLS = readdirSync(join(ROOT, "packages")).filter((name) => name.startsWith("tools-"));
 
 /** Files that may name tools. */
 const EXCEPTIONS = [

@@ -206,6 +206,26 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
         if (event.type === "tool_end") console.log(event.text, event.value, event.view.text);`,
     prints: "note.txt [ '-hello', '+HELLO' ]\nWrote 5 letters. { letters: 5 } **HELLO**\n",
   },
+  "docs/writing-a-pack.md#run-commands": {
+    before: `
+      import { writeFileSync } from "node:fs";
+      import { Agent } from "@agent/core";
+      import { scriptedProvider } from "@agent/core/replay";`,
+    after: `
+      writeFileSync("package.json", JSON.stringify({ scripts: { hello: "echo hi", fail: "exit 3" } }));
+      const run = (script) => ({ calls: [{ name: "scripts_run", args: { script } }] });
+      const agent = new Agent(scriptedProvider([run("hello"), run("hello"), run("fail"), "Done."]), {
+        tools: [runScript],
+        approve: ({ description: { title, always } }) => {
+          console.log("asked:", title);
+          return { always: "scripts_run(" + always[0].pattern + ")" };
+        },
+      });
+      for await (const event of agent.streamChat("go"))
+        if (event.type === "tool_end") console.log(event.summary, JSON.stringify(event.text));`,
+    prints:
+      'asked: npm run hello\nexit code 0 "hi\\n"\nexit code 0 "hi\\n"\nasked: npm run fail\nexit code 3 ""\n',
+  },
   "docs/writing-a-pack.md#secrets-late-tools-and-commands": {
     before: `
       import { createServer } from "node:http";

@@ -1,10 +1,6 @@
-import type { PackHost, PackRegistry } from "@agent/core";
-import { packOptions } from "@agent/core/toolkit";
+import { definePack, off, typedSchema } from "@agent/core";
 import { createAllowList } from "./allowList.js";
-import { HttpFetchTool } from "./tools/httpFetch.js";
-
-export const packName = "example-pack-http";
-export const packApiVersion = 1;
+import { httpFetch } from "./tools/httpFetch.js";
 
 /** The options of this pack in `agent.config.ts`. */
 export interface HttpOptions {
@@ -17,7 +13,7 @@ export interface HttpOptions {
 }
 
 /** The name of this pack's tool. */
-export type HttpToolName = HttpFetchTool["name"];
+export type HttpToolName = "http_fetch";
 
 declare module "@agent/core" {
   interface NamedPacks {
@@ -25,19 +21,18 @@ declare module "@agent/core" {
   }
 }
 
-const OPTIONS = {
-  allow: { type: "array", items: { type: "string", minLength: 1 } },
-  maxBytes: { type: "integer", minimum: 1, maximum: 1024 * 1024 },
-  timeoutMs: { type: "integer", minimum: 1, maximum: 10 * 60 * 1000 },
-};
-
 /** Registers `http_fetch`. It uses the network, so it stays disabled until the user opts in. */
-export function register(registry: PackRegistry<HttpToolName>, host?: PackHost<HttpOptions>): void {
-  const options = packOptions<HttpOptions>(packName, host?.options, OPTIONS);
-  const tool = new HttpFetchTool({
-    isAllowed: createAllowList(options.allow ?? []),
-    maxBytes: options.maxBytes ?? 256 * 1024,
-    timeoutMs: options.timeoutMs ?? 15_000,
-  });
-  registry.register(tool, { enabled: false });
-}
+export const { packName, packApiVersion, register } = definePack({
+  name: "example-pack-http",
+  options: typedSchema<HttpOptions>({
+    type: "object",
+    properties: {
+      allow: { type: "array", items: { type: "string", minLength: 1 } },
+      maxBytes: { type: "integer", minimum: 1, maximum: 1024 * 1024 },
+      timeoutMs: { type: "integer", minimum: 1, maximum: 10 * 60 * 1000 },
+    },
+  }),
+  setup: ({ options: { allow = [], maxBytes = 256 * 1024, timeoutMs = 15_000 } }) => ({
+    tools: [off(httpFetch({ isAllowed: createAllowList(allow), maxBytes, timeoutMs }))],
+  }),
+});
