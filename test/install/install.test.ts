@@ -3,7 +3,16 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { COMPILER, createProject, folderOf, folderSize, NO_REGISTRY, type Project, pack } from "./project.js";
+import {
+  COMPILER,
+  COMPILER_5,
+  createProject,
+  folderOf,
+  folderSize,
+  NO_REGISTRY,
+  type Project,
+  pack,
+} from "./project.js";
 
 const require = createRequire(import.meta.url);
 // Where the compiler finds the types of Node: a user installs them next to it.
@@ -188,11 +197,11 @@ describe("a project with every package", () => {
   });
 
   test.for([
-    ["node16", "node16"],
-    ["bundler", "esnext"],
-  ])(
+    ["node16", "node16", COMPILER_5],
+    ["bundler", "esnext", COMPILER],
+  ] as const)(
     "type-checks under moduleResolution %s, declarations of the packages included",
-    async ([moduleResolution, module], { skip }) => {
+    async ([moduleResolution, module, compiler], { skip }) => {
       skip(!online, NO_REGISTRY);
       const imports = (await entries()).modules.map(
         (entry, index) => `import * as entry${index} from "${entry}";\nvoid entry${index};`,
@@ -214,7 +223,7 @@ describe("a project with every package", () => {
         "tsconfig.json",
         JSON.stringify({ compilerOptions, files: ["entries.ts", "program.ts"] }),
       );
-      expect(await project.run("node", COMPILER, "-p", ".")).toBe("");
+      expect(await project.run("node", compiler, "-p", ".")).toBe("");
     },
   );
 

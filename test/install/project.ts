@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { lstat, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
@@ -11,8 +11,10 @@ const run = promisify(execFile);
 const PACKAGES = fileURLToPath(new URL("../../packages/", import.meta.url));
 const UNREACHABLE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED/;
 
-/** The compiler that users have: its program. */
-export const COMPILER = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+const { resolve } = createRequire(import.meta.url);
+/** The compilers that users have: their programs. The newest is also several times as fast. */
+export const COMPILER = join(dirname(resolve("typescript-7/package.json")), "bin/tsc");
+export const COMPILER_5 = resolve("typescript/bin/tsc");
 /** Why a test is skipped. */
 export const NO_REGISTRY = "the npm registry cannot be reached";
 
