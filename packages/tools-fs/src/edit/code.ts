@@ -8,6 +8,8 @@ export interface FileKind {
   readonly isData: boolean;
   /** A language in which backslashes and typographic characters have no meaning outside of strings and comments. */
   readonly isPlainCode: boolean;
+  /** Another language in which strings have straight quotes. */
+  readonly isOtherCode: boolean;
   /** The edit is inside a string of several lines, in which any text may be meant. */
   readonly isInLiteral: boolean;
 }

@@ -1,4 +1,4 @@
-import { literalLines } from "./code.js";
+import { codeOf, literalLines } from "./code.js";
 
 const LONGEST_INDENT = 200;
 // How far above a line the blocks around it are looked for.
@@ -128,6 +128,7 @@ export function checkMargin(replacement: string, text: string, start: number, en
   const [, ...old] = text.slice(start, end).split(/\r?\n/);
   // Where the old text leaves the block, the new one may as well.
   const left = new Set(old.filter((line) => line.trim() !== "" && !CLOSING.test(line)).map(indentOf));
+  checkBlock(lines, old, indent);
   let isAfterBlank = false;
   for (const [index, line] of lines.entries()) {
     if (line.trim() === "") isAfterBlank = true;
@@ -139,14 +140,40 @@ export function checkMargin(replacement: string, text: string, start: number, en
     // From the margin on, the lines are no longer part of the block.
     if (own === "" && isMeant) return;
     if (own === "" || ![parent, ...outer].concat(indent).some((one) => matches(own, one, indent))) {
-      throw new IndentationError(
-        `new_text continues ${own === "" ? "at the margin" : `with ${JSON.stringify(own)}`} after a line that is indented by ${JSON.stringify(indent)}; nothing was changed. Write both texts as whole lines with the file's indentation.`,
-      );
+      throw outside(own, indent);
     }
     isAfterBlank = false;
   }
 }
 
+/**
+ * Throws if the first line opens a block whose lines are indented as if that line were at the margin: the block is closed
+ * there, or its lines are not deeper, although a statement of Python or the block of the old text needs that.
+ */
+function checkBlock(lines: readonly string[], old: readonly string[], indent: string): void {
+  const [opener = "", ...rest] = lines;
+  if (!OPENING.test(opener)) return;
+  const inner = rest.find((line) => line.trim() !== "" && !COMMENT.test(line));
+  if (inner === undefined || CLOSING.test(inner)) return;
+  const before = old.find((line) => line.trim() !== "" && !COMMENT.test(line));
+  const isDeeper = (line: string): boolean => indentOf(line).length > indent.length;
+  const wasDeeper = before !== undefined && isDeeper(before) && !/^\s*- /.test(inner);
+  if (isClosedAtMargin(lines)) throw outside("", indent);
+  if ((wasDeeper || STATEMENT.test(opener)) && !isDeeper(inner)) throw outside(indentOf(inner), indent);
+}
+
+/** Whether brackets that the lines open are closed at the margin, as many as there are. */
+function isClosedAtMargin(lines: readonly string[]): boolean {
+  const count = (marks: RegExp): number =>
+    lines
+      .map((line) => codeOf(line))
+      .join("")
+      .match(marks)?.length ?? 0;
+  return /^[)}\]]/.test(lines.at(-1) ?? "") && count(/[([{]/g) === count(/[)\]}]/g);
+}
+
+const OPENING = /[:{([]\s*$/;
+const STATEMENT = /^(?:async )?(?:if|elif|else|for|while|with|def|class|try|except|finally)\b.*:\s*$/;
 const COMMENT = /^\s*(#|\/\/|--|\/?\*)/;
 const CLOSING = /^([)}\]]|<\/|\{%|(end|fi|done|esac)\b)/;
 const CLAUSE = /^(else|elif|elsif|except|finally|catch|rescue|ensure)\b/;
@@ -183,6 +210,12 @@ function isUniform(indents: readonly string[]): boolean {
 function unclear(indent: string): IndentationError {
   return new IndentationError(
     `new_text has lines indented by ${JSON.stringify(indent)}, which old_text does not show, and the file is indented in another way; nothing was changed. Write both texts with the file's own indentation.`,
+  );
+}
+
+function outside(own: string, indent: string): IndentationError {
+  return new IndentationError(
+    `new_text continues ${own === "" ? "at the margin" : `with ${JSON.stringify(own)}`} after a line that is indented by ${JSON.stringify(indent)}; nothing was changed. Write both texts as whole lines with the file's indentation.`,
   );
 }
 

@@ -5,14 +5,18 @@ const DOTS = /\.{3,}|…/;
 const COMMENT =
   /(?:^\s*(?:'(?=\s)|\*|REM\b|"""|'''|--+|;+|%+)|(?:^|[\s{(;])(?:\/\/+|#+(?!\w)|\/\*+|<!--|<%#|\{\/\*|\{#|\{-|\(\*))(.*)/;
 const STRING = /"(?:\\.|[^"\\])+"|'(?:\\.|[^'\\])+'|`(?:\\.|[^`\\])+`/g;
-/** Text in brackets where code is expected: `[... rest of the code ...]`. */
-const BRACKETED = /^\s*[[(<]?\s*((?:\.{3,}|…).*)$/;
+/** Dots after any marks where code is expected: `[... rest of the code ...]`, `! ...`, `{{!-- ... --}}`. */
+const DOTS_FIRST = /^[^\w"'`.…]*((?:\.{3,}|…).*)$/;
 /** Dots alone in a line, perhaps in brackets. `...)` ends the parameters of a function. */
 const ONLY_DOTS = /^(?:(?:\.{3,}|…)|\[.*\]|\(.*\)|<.*>)$/;
-/** `...rest,`, `...state.previous }` */
-const SPREAD = /^\.{3}[\w$]+(?:\??\.[\w$]+)*\s*(?:$|[^\w\s.…])/;
+/** `...rest,`, `...state.previous }`, `...(existing ?? [])`, `...(other as Props)}`, `...[other, rest],` */
+const SPREAD =
+  /^\.{3}(?:[\w$]+(?:\??\.[\w$]+)*\s*(?:$|[^\w\s.…])|\(\s*[\w$.?!]+\s*(?:\?|\|\||&&|=>|[([]|\)\s*[,;)\]}]|as [A-Z{])|\[[^\]]*\]\s*[,;)\]}])/;
 /** Dots alone as a block: `{ ... }`. */
 const EMPTY_BLOCK = /\{\s*(?:\.{3,}|…)\s*\}/;
+/** Dots in place of an item or an argument, which are no expression in JavaScript: `[..., last]`. */
+const EMPTY_ITEM = /[[({,]\s*(?:\.{3,}|…)\s*[\])},]/;
+const SCRIPT = /\.[cm]?[jt]s$/i;
 /** Words of which one is in every comment that replaces code. */
 const MARKERS = wordSet(
   "existing rest remaining unchanged unmodified untouched omitted truncated snip snipped same as-is changes",
@@ -21,9 +25,14 @@ const MARKERS = wordSet(
 const WEAK_MARKERS = wordSet("previous original other keep here");
 /** Further words of such comments. A comment with any other word is a real comment. */
 const FILLERS = wordSet(
-  "the of this that and is are was remains remain stays stay as before above below no not for brevity goes to be with everything else all your current code file function functions method methods class classes implementation implementations body logic import imports content contents items item fields field properties props tests test cases styles rules config options component components page script section block lines line part parts stuff handlers routes variables declarations definitions statements elements entries module document etc",
+  "the of this that and is are was remains remain stays stay as before above below no not for brevity goes to be with everything else all your current code file function functions method methods class classes implementation implementations body logic import imports content contents items item fields field properties props tests test cases styles rules config options component components page script section block lines line part parts stuff handlers routes variables declarations definitions statements elements entries module document settings args arguments params parameters attributes columns keys steps jobs services dependencies packages branches types constants todo etc",
 );
 const CODE = wordSet("code implementation logic body content contents");
+/** With a marker, these are never a description of the code below. */
+const CERTAIN_CODE = wordSet("code implementation logic");
+const AS_BEFORE = /\bas (?:before|above)\b/i;
+const COMMENT_LINE = /^(?:\/\/|\/\*|\*(?:[\s/]|$)|#(?!\w)|--\s|<!--)/;
+const CLOSING = /^(?:[)}\]]|<\/|(?:end|fi|done|esac)\b)/;
 // A body of "..." is valid Python; it is a placeholder if it replaces more than a few lines.
 const FEWEST_LOST_IN_PYTHON = 3;
 const ABSTRACT = /\b(?:Protocol|overload|abstractmethod|ABC)\b/;
@@ -39,33 +48,39 @@ export function findPlaceholder(
   path: string,
 ): string | undefined {
   const [old, added] = [linesIn(oldText), linesIn(newText)];
-  const lost = [...old].filter((line) => !added.has(line)).length;
+  const lost = [...old].filter((line) => !added.has(line) && !COMMENT_LINE.test(line)).length;
   const others = [...added].filter((line) => !old.has(line)).length - 1;
   const isPython = /\.pyi?$/i.test(path);
   // In Python dots are a body.
   const isBody = isPython && (lost < FEWEST_LOST_IN_PYTHON || /i$/i.test(path) || ABSTRACT.test(newText));
+  const isDoctest = isPython && /^\s*>>> /m.test(newText);
   return [...added].find((line, index, lines) => {
-    // After another comment it is the end of a sentence.
-    const isShorter = lost > others && !/^(?:\/\/|#|--|;)/.test(lines[index - 1] ?? "");
-    return (
-      standsForCode(line, { lost, isShorter, isPython, isBody }) && !old.has(line) && !file.includes(line)
-    );
+    if (old.has(line) || (isDoctest && line.startsWith("..."))) return false;
+    const [before = "", next] = [lines[index - 1], lines[index + 1]];
+    // After another comment it is the end of a sentence, and before new code it describes that code.
+    const isBetween = next === undefined || CLOSING.test(next) || old.has(next);
+    const isShorter = lost > others && isBetween && !/^(?:\/\/|#|--|;)/.test(before);
+    const surroundings = { lost, isShorter, isPython, isBody, isScript: SCRIPT.test(path) };
+    return standsForCode(line, surroundings) && !file.includes(line);
   });
 }
 
 interface Surroundings {
   readonly lost: number;
-  /** Fewer lines come than go, not counting the one in question, which does not continue a comment. */
+  /** Fewer lines come than go, not counting the one in question, which neither continues a comment nor describes code. */
   readonly isShorter: boolean;
   readonly isPython: boolean;
   /** Dots are a body that may be meant. */
   readonly isBody: boolean;
+  readonly isScript: boolean;
 }
 
-function standsForCode(line: string, { lost, isShorter, isPython, isBody }: Surroundings): boolean {
-  const found = COMMENT.exec(line.replace(STRING, '""'));
+function standsForCode(line: string, { lost, isShorter, isPython, isBody, isScript }: Surroundings): boolean {
+  const plain = line.replace(STRING, '""');
+  const found = COMMENT.exec(plain);
   const comment = found?.[1];
-  const text = comment ?? BRACKETED.exec(line)?.[1];
+  if (comment === undefined && lost > 0 && isScript && EMPTY_ITEM.test(codeOf(line))) return true;
+  const text = comment ?? DOTS_FIRST.exec(line)?.[1];
   if (text === undefined) return lost > 0 && !isPython && EMPTY_BLOCK.test(codeOf(line));
   const words = text.toLowerCase().match(/[a-z][a-z'-]*/g) ?? [];
   const hasMarker = words.some((word) => MARKERS.has(word) || WEAK_MARKERS.has(word));
@@ -78,10 +93,11 @@ function standsForCode(line: string, { lost, isShorter, isPython, isBody }: Surr
     return !/[^\s.…()[\]<>{}*/-]/.test(text);
   }
   // A comment after a statement describes it.
-  const isAlone = /^$|[{:(]$/.test(line.slice(0, found?.index).trim());
-  const isCertain =
-    words.some((word) => MARKERS.has(word)) || (hasMarker && words.some((word) => CODE.has(word)));
-  return isShorter && comment !== undefined && isAlone && isCertain && isFilling(words);
+  const code = plain.slice(0, found?.index) + (/^[{(]/.exec(found?.[0] ?? "")?.[0] ?? "");
+  if (comment === undefined || !/^$|[{:(]$|\bpass$/.test(code.trim()) || !isFilling(words)) return false;
+  const isMarked = words.some((word) => MARKERS.has(word)) || AS_BEFORE.test(text);
+  if (isMarked && lost > 0 && words.some((word) => CERTAIN_CODE.has(word))) return true;
+  return isShorter && (isMarked || (hasMarker && words.some((word) => CODE.has(word))));
 }
 
 function isFilling(words: readonly string[]): boolean {

@@ -12,7 +12,7 @@ const MAX_PLACES_NAMED = 10;
 // Each edit searches the whole text. About a second of work.
 const MAX_SEARCHED = 1024 * 1024 * 1024;
 const DOCUMENT =
-  /\.(md|mdx|mdc|[rq]md|markdown|txt|text|rst|adoc|asciidoc|org|tex|textile)$|(^|[\\/])(README|LICENSE|NOTICE|CHANGELOG|TODO)$/i;
+  /\.(patch|diff|md|mdx|mdc|[rq]md|markdown|txt|text|rst|adoc|asciidoc|org|tex|textile)$|(^|[\\/])(README|LICENSE|NOTICE|CHANGELOG|TODO)$/i;
 const MARKUP =
   /\.(html?|xhtml|xml|svg|vue|svelte|astro|jsx|tsx|rss|plist|xaml|csproj|erb|ejs|hbs|mustache|liquid|twig|njk|jinja2?|j2|jsp|cshtml|razor|heex)$/i;
 /** A tag where an expression or a line begins, in JavaScript. */
@@ -20,6 +20,7 @@ const JSX = /^[ \t]*<\/?[\w.]*>|(?:return|=>|\() ?<[\w>]/m;
 const DATA = /\.(ya?ml|toml|ini|properties|env|pot?|strings|csv|tsv)$/i;
 /** Languages in which a backslash has a meaning only in strings, regular expressions and comments. */
 const PLAIN_CODE = /\.([cm]?[jt]sx?|pyi?|java|kts?|go|rs|c|h|cc|cpp|hpp|cs|swift|scala|dart|vue|svelte)$/i;
+const OTHER_CODE = /\.(rb|sql|exs?|lua|groovy|gradle|r)$/i;
 
 export interface Edit {
   /** The name of the argument, for messages: `old_text`, `edits[2].old_text`. */
@@ -142,6 +143,7 @@ function kindOf(file: TextFile, path: string, regions: readonly Region[]): FileK
     isMarkup: hasTags || MARKUP.test(path),
     isData: DATA.test(path),
     isPlainCode: PLAIN_CODE.test(path) && !isInLiteral,
+    isOtherCode: OTHER_CODE.test(path) && !isInLiteral,
     isInLiteral: isInLiteral && PLAIN_CODE.test(path),
   };
 }

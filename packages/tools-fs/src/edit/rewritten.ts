@@ -21,6 +21,10 @@ const FENCED = /^\s*(```+|~~~+)[^\n`]*\n([\s\S]*?)\n?[ \t]*\1\s*$/;
 const FENCE_LINE = /^\s*(?:```+|~~~+)[\w+-]*\s*\n|\n[ \t]*(?:```+|~~~+)\s*$/;
 const WRAPPED =
   /^<{5,} (?:SEARCH|ORIGINAL)|^>{5,} (?:REPLACE|UPDATED)|^\s*<(?:new|old)_(?:text|str|string)>/m;
+/** A sentence of an answer before the code: `Here is the updated function:` */
+const INTRODUCED =
+  /^\s*(?:here(?:'s| is| are)|sure[,!.]|certainly[,!.]|updated (?:code|version))[^\n]*:[ \t]*\n/i;
+const TAGGED = /^\s*<(content|replacement|replace)>[\s\S]*<\/\1>\s*$/;
 const NAMED: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
 const ENTITY = /&(?:(lt|gt|quot|apos|amp)|#(\d{2,3})|#x([0-9a-f]{2}));/gi;
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -31,8 +35,13 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "'",
   "\\": "\\",
 };
-/** A string that is not raw. */
-const PLAIN_STRING = /(?<![\w@])(["'])(?:\\.|(?!\1)[^\\\n])*\1/g;
+/** A string, with the letters before it: `r"\d"` and `@"C:\new"` are raw. */
+const STRING = /((?<!\w)\w{0,2}@?)?(["'])(?:\\.|(?!\2)[^\\\n])*\2/g;
+/** An entity where an expression is expected, or between two: `&lt` is the address of `lt` in C. */
+const ENTITY_IN_CODE = /&(?:quot|apos|#\d{2,3}|#x[0-9a-f]{2});|&amp;&amp;|[=-]&gt;|[\w)\]] &(?:lt|gt|amp);/i;
+/** A literal `\n` where a line of settings, a declaration or a tag begins. */
+const BREAK_IN_LINE = /[;{}]\\n\s*[\w.#@}-]|>\\n\s*</;
+const BREAK_IN_DATA = /^\s*[\w.-]+:\s.*\\n\s*[\w.-]+:\s/;
 const ESCAPE = /\\([ntr"'\\])/g;
 /** Escapes where a statement begins or ends. codeOf leaves NUL where a string starts, so a quote is found as well. */
 const ESCAPE_IN_CODE = /(?<=(?:^|(?<!\\)[;{}),])\s*)\\[ntr]|\\(?:[\0`]|u00[0-9a-f]{2})/i;
@@ -63,15 +72,18 @@ export function newTextProblem(
   if (!isProse && FENCE_LINE.test(newText) && !/```|~~~/.test(oldText)) return "has a Markdown fence";
   if (!kind.isDocument && WRAPPED.test(newText) && !WRAPPED.test(oldText)) return "has marks around the text";
   if (!isProse && newText.trimStart().startsWith("<![CDATA[")) return "is inside a CDATA section";
-  if (isDiff(oldText, newText)) return "is a diff";
+  if (!isProse && TAGGED.test(newText)) return "is inside a tag";
+  if (!isProse && !kind.isData && INTRODUCED.test(newText) && !INTRODUCED.test(oldText))
+    return "begins with a sentence to the user";
+  if (isDiff(oldText, newText, kind.isDocument)) return "is a diff";
   if (addsNumbers(oldText, newText, kind, newlinesBetween(before, 0, before.length) + 1))
     return "has line numbers";
-  if (encodesEntities(inLine(oldText), inLine(newText), isProse))
+  if (encodesEntities(inLine(oldText), inLine(newText), kind))
     return "has HTML entities where old_text has characters";
   if (!isProse && escapesQuotes(oldText, newText, kind.isPlainCode))
     return "has a backslash before every quote, where old_text has none";
   if (doublesBackslashes(oldText, newText)) return "has two backslashes where old_text has one";
-  if (!isProse && escapesBreaks(inLine(oldText), inLine(newText)))
+  if (!kind.isDocument && !kind.isInLiteral && escapesBreaks(inLine(oldText), inLine(newText), kind))
     return "has \\n outside of quotes, where a line break is meant";
   const stray = kind.isPlainCode ? escapeInCode(inLine(oldText), inLine(newText)) : undefined;
   return stray === undefined ? undefined : `has ${stray} outside of strings and comments`;
@@ -131,7 +143,9 @@ function withoutFences(oldText: string, newText: string): Rewritten | undefined 
 }
 
 /** Whether every line of the new text is marked as added, removed or kept, and the old text is what is not added. */
-function isDiff(oldText: string, newText: string): boolean {
+function isDiff(oldText: string, newText: string, isDocument: boolean): boolean {
+  // In a document the old text may be a part of a diff itself.
+  if (isDocument && contentLines(oldText).every((line) => /^[-+ ]/.test(line))) return false;
   const lines = contentLines(newText);
   if (!lines.every((line) => /^[-+ ]/.test(line)) || !lines.some((line) => line.startsWith("+")))
     return false;
@@ -183,19 +197,24 @@ function withoutEscapes(oldText: string, newText: string): Rewritten | undefined
   };
 }
 
-/** Whether the new text has entities for characters that the old text contains unencoded. */
-function encodesEntities(oldText: string, newText: string, isProse: boolean): boolean {
-  if (entitiesOf(oldText).length > 0) return false;
-  const code = newText
-    .split("\n")
-    .map((line) => codeOf(line))
-    .join("\n");
+/** Whether the new text has entities for characters that the old text contains unencoded, or where code has none. */
+function encodesEntities(oldText: string, newText: string, kind: FileKind): boolean {
+  if (kind.isDocument || entitiesOf(oldText).length > 0) return false;
+  const code = codeLines(newText);
   // Operators have a meaning in scripts only, also in markup.
   const isOperator = [/=&gt;/, /&amp;&amp;/].some(
     (operator) => operator.test(code) && oldText.includes(decodeEntities(operator.source)),
   );
-  if (isOperator || isProse) return isOperator;
+  if (isOperator || kind.isMarkup || kind.isInLiteral) return isOperator;
+  if (kind.isPlainCode && ENTITY_IN_CODE.test(codeLines(newText, true))) return true;
   return entitiesOf(code).some((character) => oldText.includes(character));
+}
+
+/** The code of a text, without literals of several lines. */
+function codeLines(text: string, isMarkup = false): string {
+  const lines = text.split("\n");
+  const literals = literalLines(lines, true);
+  return lines.map((line, index) => (literals[index] === undefined ? codeOf(line, isMarkup) : "")).join("\n");
 }
 
 function escapesQuotes(oldText: string, newText: string, isPlainCode: boolean): boolean {
@@ -214,9 +233,25 @@ function doublesBackslashes(oldText: string, newText: string): boolean {
   if (newText.replaceAll("\\\\", "\\") === oldText || /\\\\|\b[A-Za-z]:\\/.test(oldText)) return false;
   // An expression becomes a string.
   if (/RegExp\(/.test(newText) && !/RegExp\(/.test(oldText)) return false;
+  const [old, made] = [byStrings(oldText), byStrings(newText)];
   // "\d" in quotes is a mistake that the edit corrects.
-  const valid = oldText.replace(PLAIN_STRING, (text) => text.replace(/\\[^abefnrtuvxNU0]/g, ""));
-  const escapes = new Set([...valid.matchAll(/\\([a-zA-Z])/g)].map(([, letter]) => letter));
+  const valid = old.inStrings.replace(/\\[^abefnrtuvxNU0]/g, "");
+  return doubles(valid, made.inStrings) || doubles(old.others, made.others);
+}
+
+/** The strings of a text, and the rest of it with raw strings: the same escape has two forms in them. */
+function byStrings(text: string): { readonly inStrings: string; readonly others: string } {
+  const strings: string[] = [];
+  const others = text.replace(STRING, (string, prefix = "") => {
+    if (/[r@]/i.test(prefix)) return string;
+    strings.push(string);
+    return "";
+  });
+  return { inStrings: strings.join("\n"), others };
+}
+
+function doubles(oldText: string, newText: string): boolean {
+  const escapes = new Set([...oldText.matchAll(/\\([a-zA-Z])/g)].map(([, letter]) => letter));
   const doubled = [...newText.matchAll(/\\\\([a-zA-Z])/g)];
   return (
     doubled.some(([, letter]) => escapes.has(letter)) &&
@@ -224,10 +259,17 @@ function doublesBackslashes(oldText: string, newText: string): boolean {
   );
 }
 
-/** A literal `\n` before indentation, outside of quotes, that the old text does not contain. */
-function escapesBreaks(oldText: string, newText: string): boolean {
+/** A literal `\n` outside of quotes where a line begins, that the old text does not contain. */
+function escapesBreaks(oldText: string, newText: string, { isMarkup, isData }: FileKind): boolean {
   if (/\\n/.test(oldText)) return false;
-  return newText.split("\n").some((line) => /\\n(?: {2,}|\\t|\t)/.test(codeOf(line)));
+  return codeLines(newText)
+    .split("\n")
+    .some(
+      (line) =>
+        (!isMarkup && /\\n(?: {2,}|\\t|\t)/.test(line)) ||
+        BREAK_IN_LINE.test(line) ||
+        (isData && BREAK_IN_DATA.test(line)),
+    );
 }
 
 /** An escape outside of strings and comments, which is a syntax error, if the old text has none. */

@@ -10,6 +10,8 @@ const MAX_PAIRS = 4_000_000;
 const LONGEST_BEFORE = 1000;
 const QUOTE = /['"]/;
 const DASH = /[\u2010-\u2014\u2212]/;
+/** Strings in other marks than quotes: in Lua, Ruby, Elixir and SQL. */
+const UNQUOTED = /\[=*\[|%[qQwWiI]?[^\w\s]|~[a-zA-Z]|\$\w*\$/;
 const TOKEN = /[\p{L}\p{N}_]+|[^\p{L}\p{N}_]/gu;
 
 /** Both texts of the edit as they were matched. */
@@ -81,7 +83,7 @@ function keepTypography(
   before: string,
   found: string,
   replacement: string,
-  { oldText, newText, isDocument, isMarkup, isData, isPlainCode }: EditTexts,
+  { oldText, newText, isDocument, isMarkup, isData, isPlainCode, isOtherCode }: EditTexts,
   remarks: Set<string>,
 ): string {
   // Only such characters change: that is the purpose of the edit.
@@ -108,16 +110,13 @@ function keepTypography(
   const old = plainTypography(oldText) === plainTypography(found) ? oldText : "";
   const smartened =
     differing.some(({ token }) => isTypographic(token)) || (isTypographic(old) && !isTypographic(found));
+  const hasStrings = (isPlainCode && !isMarkup) || (isOtherCode && !UNQUOTED.test(before + replacement));
   const straightened = differing.filter(({ own }) => isTypographic(own)).map(({ token }) => token);
   const result = b.map((token, index) => {
     const own = kept[index];
     if (own !== undefined) return own;
     if (straightened.includes(token) && QUOTE.test(token) && !isDocument) throw mixedQuotes(token);
-    if (
-      isTypographic(token) &&
-      (smartened || (isPlainCode && !isMarkup && isCode(index))) &&
-      !isApostrophe(b, index)
-    ) {
+    if (isTypographic(token) && (smartened || (hasStrings && isCode(index))) && !isApostrophe(b, index)) {
       if (straightened.length > 0) throw mixedQuotes(token);
       return plainTypography(token);
     }
