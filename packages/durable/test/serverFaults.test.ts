@@ -26,9 +26,9 @@ interface Place {
   readonly schema: string;
 }
 
-async function open({ postgres, redis }: Servers): Promise<Place> {
+async function open({ postgres, redis }: Servers, withRedis = true): Promise<Place> {
   const schema = `test_${crypto.randomUUID().slice(0, 8)}`;
-  const options = { postgres, redis, schema };
+  const options = { postgres, schema, ...(withRedis && { redis }) };
   const engine = await createBullmqEngine({ ...options, maxConnections: 4 });
   onTestFinished(() => engine.close());
   const crowd = {
@@ -68,16 +68,22 @@ describe.skipIf(!canRun)("servers that fail under load", () => {
   });
   afterAll(() => servers.stop());
 
-  test("continue every run after Postgres restarts as after a power failure, and no worker ends", async () => {
-    const place = await open(servers);
-    const ids = await startRuns(place.engine, 20);
-    const workers = await startWorkers(place.crowd, 2);
-    const ended = Promise.race(workers.map((worker) => once(worker, "exit")));
-    await follow(place.engine, ids[0] ?? "");
-    servers.restartPostgres();
-    await Promise.race([checkRuns(place, ids), ended]);
-    expect(workers.map(({ exitCode, signalCode }) => exitCode ?? signalCode)).toEqual([null, null]);
-  });
+  test.each([
+    ["Redis", true],
+    ["Postgres alone", false],
+  ])(
+    "continue every run after Postgres restarts as after a power failure, with %s as the queue, and no worker ends",
+    async (_, withRedis) => {
+      const place = await open(servers, withRedis);
+      const ids = await startRuns(place.engine, 20);
+      const workers = await startWorkers(place.crowd, 2);
+      const ended = Promise.race(workers.map((worker) => once(worker, "exit")));
+      await follow(place.engine, ids[0] ?? "");
+      servers.restartPostgres();
+      await Promise.race([checkRuns(place, ids), ended]);
+      expect(workers.map(({ exitCode, signalCode }) => exitCode ?? signalCode)).toEqual([null, null]);
+    },
+  );
 
   test("restore from Postgres what was queued in Redis when it restarts without its data", async () => {
     const place = await open(servers);
