@@ -7,7 +7,10 @@ import { offerPlan } from "./presentPlan.js";
 const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
 
 /** Plan mode with a user who gives these answers, and an editor that adds a line. */
-function planning(answers: readonly (string | undefined)[], canEdit = true) {
+function planning(
+  answers: readonly (string | undefined)[],
+  edit: ((text: string) => Promise<string>) | null = async (text) => `${text}2. test it\n`,
+) {
   const registry = createToolRegistry(context, []);
   const permissions = new Permissions({ registry, mode: "plan" });
   const asked: PersonQuestion[] = [];
@@ -17,8 +20,7 @@ function planning(answers: readonly (string | undefined)[], canEdit = true) {
     const choice = left.shift();
     return choice === undefined ? { answer: "dismissed" } : { answer: "yes", values: { choice } };
   };
-  const edit = async (text: string): Promise<string> => `${text}2. test it\n`;
-  const sync = offerPlan({ registry }, { permissions, ask, edit: canEdit ? edit : undefined });
+  const sync = offerPlan({ registry }, { permissions, ask, edit: edit ?? undefined });
   sync();
   return { registry, permissions, asked, sync };
 }
@@ -47,8 +49,20 @@ test.each([
   ["no tests please", "They say: no tests please"],
   [undefined, "The user does not accept the plan yet. Continue"],
 ])("a plan that is rejected with %j leaves plan mode on", async (answer, expected) => {
-  const { registry, permissions, asked } = planning([answer], false);
+  const { registry, permissions, asked } = planning([answer], null);
   expect(await present(registry)).toContain(expected);
   expect(permissions.mode).toBe("plan");
   expect(JSON.stringify(asked[0]?.fields)).not.toContain("editor");
+});
+
+test("asks again about a plan whose editor failed, and says why", async () => {
+  const { registry, permissions, asked } = planning(["edit", "edits"], () =>
+    Promise.reject(new Error("vi ended with exit code 1.")),
+  );
+  expect(await present(registry)).toContain("The user accepts the plan. ");
+  expect(asked[1]).toMatchObject({
+    message: "1. write it",
+    fields: [{ description: "vi ended with exit code 1." }],
+  });
+  expect(permissions.mode).toBe("edits");
 });

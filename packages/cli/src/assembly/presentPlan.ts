@@ -1,5 +1,6 @@
 import { defineTool, type PackHost, registerPack } from "@agent/core";
 import type { Mode, Permissions } from "@agent/core/host";
+import { errorMessage } from "@agent/core/toolkit";
 import type { AssembledTools } from "./assembleTools.js";
 
 const NAME = "present_plan";
@@ -42,10 +43,15 @@ export function offerPlan({ registry }: Pick<AssembledTools, "registry">, option
     deadlineMs: Number.POSITIVE_INFINITY,
     execute: async ({ plan: presented }, { signal }) => {
       if (permissions.mode !== "plan") return "Plan mode has ended: carry out the plan.";
-      for (let plan = presented; ; ) {
-        const choice = await askAbout(plan, options, signal);
+      for (let plan = presented, problem: string | undefined; ; ) {
+        const choice = await askAbout(plan, problem, options, signal);
         if (choice === EDIT && edit) {
-          plan = (await edit(`${plan}\n`)).trim() || plan;
+          problem = undefined;
+          const edited = await edit(`${plan}\n`).catch((error: unknown) => {
+            problem = errorMessage(error);
+            return "";
+          });
+          plan = edited.trim() || plan;
           continue;
         }
         if (choice !== "edits" && choice !== "ask") {
@@ -70,9 +76,13 @@ export function offerPlan({ registry }: Pick<AssembledTools, "registry">, option
   };
 }
 
-/** The value of a choice, or what the user typed instead; `undefined` if the question was closed. */
+/**
+ * The value of a choice, or what the user typed instead; `undefined` if the question was closed. `problem` is why the
+ * plan could not be changed.
+ */
 async function askAbout(
   plan: string,
+  problem: string | undefined,
   { ask, edit }: PlanOptions,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -84,6 +94,7 @@ async function askAbout(
         name: "choice",
         type: "choice",
         title: "Carry out this plan?",
+        ...(problem !== undefined && { description: problem }),
         required: true,
         other: true,
         options: CHOICES.filter(({ value }) => value !== EDIT || edit !== undefined),

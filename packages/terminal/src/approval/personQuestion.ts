@@ -110,7 +110,10 @@ async function askField(
   signal: AbortSignal,
 ): Promise<{ readonly given: unknown } | undefined> {
   const title = titleOf(field);
-  if (field.description !== undefined) desk.print([desk.style.dim(`│ ${escapeToLine(field.description)}`)]);
+  if (field.description !== undefined) {
+    const rows = wrapWords(escapeToLine(field.description), desk.columns - 2);
+    desk.print(rows.map((row) => desk.style.dim(`│ ${row}`)));
+  }
   if (field.type === "boolean" || field.type === "choice") return await choose(field, title, desk, signal);
   const fallback = defaultText(field);
   if (field.type === "choices") {

@@ -10,7 +10,7 @@ import { finishedLines, headerLines } from "../display/toolBlock.js";
 import { History } from "../input/history.js";
 import type { MenuItem } from "../input/menu.js";
 import { hasScreenReader } from "../screen/terminalKind.js";
-import { CHAT_EXITS, onEndingSignals } from "../system/signals.js";
+import { CHAT_EXITS, ENDING_SIGNALS, onEndingSignals } from "../system/signals.js";
 import { PLAIN_STYLE } from "../text/style.js";
 import type { ChatController } from "./controller.js";
 import type { ChatView, PickOptions } from "./view.js";
@@ -52,8 +52,10 @@ export class PlainChat {
       if (!controller.busy) controller.quit(CHAT_EXITS.done);
     });
     this.#output.on("error", () => controller.quit(CHAT_EXITS.hungUp));
-    process.on("SIGINT", this.#interrupt);
-    this.#stopWatching = onEndingSignals(["SIGTERM", "SIGHUP"], (code) => controller.quit(code));
+    this.#stopWatching = onEndingSignals(ENDING_SIGNALS, (code) => {
+      if (code === CHAT_EXITS.interrupted && controller.busy && !controller.stopping) controller.stopTurn();
+      else controller.quit(code);
+    });
     this.#idle();
   }
 
@@ -62,7 +64,6 @@ export class PlainChat {
   }
 
   close(): void {
-    process.off("SIGINT", this.#interrupt);
     this.#stopWatching();
     this.#lines.close();
   }
@@ -103,11 +104,6 @@ export class PlainChat {
       };
     });
   }
-
-  readonly #interrupt = (): void => {
-    if (this.#controller?.busy && !this.#controller.stopping) this.#controller.stopTurn();
-    else this.#controller?.quit(CHAT_EXITS.interrupted);
-  };
 }
 
 /** Marks at the start of a line, and the words that replace them for a screen reader. */

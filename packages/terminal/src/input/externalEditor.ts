@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ignoringInterrupts } from "../system/signals.js";
 
 const isWindows = process.platform === "win32";
 
@@ -19,23 +20,24 @@ export async function editExternally(text: string, command: string): Promise<str
   const file = join(directory, "message.md");
   try {
     await writeFile(file, text, { mode: 0o600 });
-    await run(command, file);
+    await ignoringInterrupts(() => run(command, file));
     return (await readFile(file, "utf8")).replace(/\n$/, "");
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-/** Through the shell, because `$EDITOR` may contain arguments: `code --wait`. */
+/** Through the shell, because `$EDITOR` may contain arguments: `code --wait`. Ctrl+C in the editor must not end the shell. */
 function run(command: string, file: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = isWindows
       ? spawn(`${command} "${file}"`, { shell: true, stdio: "inherit" })
-      : spawn("/bin/sh", ["-c", `${command} "$1"`, "sh", file], { stdio: "inherit" });
+      : spawn("/bin/sh", ["-c", `trap : INT; ${command} "$1"`, "sh", file], { stdio: "inherit" });
     child.on("error", reject);
-    child.on("close", (code) => {
+    child.on("close", (code, by) => {
+      const how = by === null ? `ended with exit code ${code}` : `was ended by ${by}`;
       if (code === 0) resolve();
-      else reject(new Error(`${command} ended with exit code ${code}: the message is unchanged.`));
+      else reject(new Error(`${command} ${how}. The text is unchanged.`));
     });
   });
 }

@@ -117,15 +117,25 @@ export class LiveScreen {
     this.#region.clear();
   }
 
-  /** Hides while `work` writes to the terminal. */
-  async lend<T>(work: () => Promise<T>): Promise<T> {
+  /** Hides, and draws nothing until `resume`: another program has the terminal. */
+  leave(): void {
     this.hide();
     this.#isLent = true;
+  }
+
+  /** Draws again, on the empty row where the cursor is. */
+  resume(): void {
+    this.#isLent = false;
+    this.redraw();
+  }
+
+  /** Hides while `work` writes to the terminal. */
+  async lend<T>(work: () => Promise<T>): Promise<T> {
+    this.leave();
     try {
       return await work();
     } finally {
-      this.#isLent = false;
-      this.request();
+      this.resume();
     }
   }
 

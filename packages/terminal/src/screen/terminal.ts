@@ -24,6 +24,7 @@ export class Terminal {
   readonly #events: TerminalEvents;
   #entered = false;
   #closed = false;
+  #isLent = false;
   #stopWatching: () => void = () => undefined;
 
   constructor(input: ReadStream, output: WriteStream, events: TerminalEvents) {
@@ -97,11 +98,13 @@ export class Terminal {
   async lend<T>(work: () => Promise<T>): Promise<T> {
     const { input } = this.#events;
     this.#leave();
+    this.#isLent = true;
     this.#input.off("data", input);
     this.#input.pause();
     try {
       return await work();
     } finally {
+      this.#isLent = false;
       if (!this.#closed) {
         this.#input.on("data", input);
         this.#input.resume();
@@ -131,7 +134,8 @@ export class Terminal {
   };
 
   readonly #resume = (): void => {
-    if (this.#entered) return;
+    // A program that has the terminal can be suspended and continued, and this process with it.
+    if (this.#entered || this.#isLent) return;
     this.#enter();
     this.#events.resumed();
   };

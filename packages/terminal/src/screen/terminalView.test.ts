@@ -89,3 +89,37 @@ test("shows one timer while a call runs, and the question as the most visible ro
   await chosen;
   view.close();
 });
+
+test("draws nothing while another program has the terminal, and all of it afterwards", () => {
+  let written = "";
+  const write = (text: string): void => {
+    written += text;
+  };
+  const view = new TerminalView({ ...screen, write }, PLAIN_STYLE);
+  view.turnStarted();
+  view.draw();
+  view.leave();
+  written = "";
+  view.event({ type: "text", text: "meanwhile\n" });
+  view.draw();
+  expect(written).toBe("");
+  view.resume();
+  expect(written).toContain("meanwhile");
+  view.close();
+});
+
+test("shows the list of a picker again after a question about a call", async () => {
+  const view = new TerminalView(screen, PLAIN_STYLE);
+  const chosen = view.pick("Which model", [{ value: "a", label: "a" }]);
+  const request = {
+    ...{ id: "1", name: "run", args: {}, capabilities: [], signal: new AbortController().signal },
+    description: { title: "run", needs: [] },
+  } as unknown as ApprovalRequest;
+  const answer = view.ask(request, []);
+  view.answerQuestion("allow");
+  expect(await answer).toBe("allow");
+  expect(view.menu?.selected?.value).toBe("a");
+  view.picker?.choose("a");
+  expect(await chosen).toBe("a");
+  view.close();
+});

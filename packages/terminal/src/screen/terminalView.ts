@@ -1,12 +1,13 @@
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
 import type { AlwaysChoice, PersonDecision } from "@agent/core/host";
-import { escapeInvisible, onAbort } from "@agent/core/toolkit";
+import { onAbort } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { ApprovalDialog } from "../approval/approvalDialog.js";
 import { approvalRows, decisionText } from "../approval/approvalQuestion.js";
 import type { ChatView, PickOptions } from "../chat/view.js";
 import { LineEditor } from "../input/editor.js";
 import { Menu, type MenuItem, Picker } from "../input/menu.js";
+import { safeProse } from "../text/safeText.js";
 import type { Style } from "../text/style.js";
 import { PROMPT } from "./firstPrompt.js";
 import { LiveScreen, type Screen } from "./liveScreen.js";
@@ -80,7 +81,7 @@ export class TerminalView implements ChatView {
   }
 
   echo(input: string): void {
-    const [first = "", ...rest] = escapeInvisible(input).split("\n");
+    const [first = "", ...rest] = safeProse(input).split("\n");
     const lines = [PROMPT + first, ...rest.map((line) => `  ${line}`)];
     this.print(
       lines.map((line) => this.style.cyan(this.style.bold(line))),
@@ -131,14 +132,14 @@ export class TerminalView implements ChatView {
 
   /** Called when another program takes over the terminal. */
   leave(): void {
-    this.hide();
+    this.#live.leave();
     this.#signals.leave();
   }
 
   /** Called when the terminal is available again. */
   resume(): void {
     this.#signals.resume();
-    this.redraw();
+    this.#live.resume();
   }
 
   idle(): void {}
@@ -156,6 +157,8 @@ export class TerminalView implements ChatView {
         if (this.#question?.dialog.request !== request) return;
         this.editor.set(this.#question.draft);
         this.#question = undefined;
+        // The question has replaced the list of an open picker.
+        this.filterPicker();
         this.#live.activity.answered();
         this.#live.request();
       };

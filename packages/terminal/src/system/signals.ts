@@ -12,9 +12,27 @@ export const SIGNAL_EXITS = {
 export type EndingSignal = keyof typeof SIGNAL_EXITS;
 export const ENDING_SIGNALS: readonly EndingSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
+/** How many programs the user runs in this terminal, such as an editor. */
+let programs = 0;
+
+/** While `work` runs a program in this terminal, Ctrl-C is for that program and does not end this one. */
+export async function ignoringInterrupts<T>(work: () => Promise<T>): Promise<T> {
+  programs++;
+  try {
+    return await work();
+  } finally {
+    programs--;
+  }
+}
+
 /** Calls `end` with the exit code of a signal, instead of terminating the process. Call the result to stop. */
 export function onEndingSignals(signals: readonly EndingSignal[], end: (code: ChatExit) => void): () => void {
-  const handlers = signals.map((signal) => [signal, () => end(SIGNAL_EXITS[signal])] as const);
+  const handlers = signals.map((signal) => {
+    const handler = (): void => {
+      if (signal !== "SIGINT" || programs === 0) end(SIGNAL_EXITS[signal]);
+    };
+    return [signal, handler] as const;
+  });
   for (const [signal, handler] of handlers) process.on(signal, handler);
   return () => {
     for (const [signal, handler] of handlers) process.off(signal, handler);
