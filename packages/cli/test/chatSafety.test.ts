@@ -99,6 +99,12 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     const screen = await terminal.until("That is all.");
     expect(screen).toContain("? no: not that file\n└ ✗ denied");
     expect(existsSync(mark)).toBe(false);
+    terminal.send(runBash(`touch ${mark}`));
+    await terminal.until(/Run this command\?/);
+    // Terminals can send several letters together.
+    terminal.send("no force push please");
+    await terminal.until("? no: no force push please\n└ ✗ denied");
+    expect(existsSync(mark)).toBe(false);
 
     terminal.send(runBash(`touch ${mark}; echo done`));
     await terminal.until(/Run this command\?/);

@@ -103,7 +103,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     next.send("/permissions");
     await next.until(/1 {2}run_bash\(\.\/run one \*\) {2}in this project/);
     next.send("/permissions revoke 1");
-    await next.until("is asked again.");
+    await next.until("asks again from now on.");
     next.send(runBash("./run three"));
     await next.until(/Run this command\?/);
   });
@@ -204,6 +204,47 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     await terminal.until(/› say needle$/);
     terminal.press("C-g");
     await terminal.until(/› say edited$/);
+    terminal.press("Enter");
+    await terminal.until(/^edited$/m);
+  });
+
+  test("returns a message that cannot be sent with its paste, and sends all of it later", async () => {
+    const { box, chat, model } = await start();
+    writeFileSync(join(box.project, "a.bin"), Buffer.from([1, 0, 2]));
+    const terminal = await chat();
+    terminal.paste("a line\n".repeat(5000));
+    await terminal.until("› [pasted 5000 lines]");
+    terminal.type("@a.bin ");
+    terminal.press("Enter");
+    await terminal.until(/@a\.bin is a binary file[\s\S]*› \[pasted 5000 lines\]@a\.bin$/);
+    terminal.press(...Array.from("@a.bin ", () => "BSpace"));
+    await terminal.until(/› \[pasted 5000 lines\]$/);
+    terminal.press("Enter");
+    await expect.poll(() => model.lastRequest.match(/a line/g)?.length).toBe(5000);
+  });
+
+  test("leaves the terminal to $EDITOR while an answer is written, also after Ctrl+C in it", async () => {
+    const { box, chat } = await start();
+    const [answer, edited] = [gateIn(box.root), gateIn(box.root)];
+    const editor = join(box.root, "edit");
+    writeFileSync(
+      editor,
+      `#!/bin/sh\ntrap 'echo interrupted' INT\necho editing\n${edited.wait}\necho "say edited" > "$1"\n`,
+    );
+    chmodSync(editor, 0o755);
+    const terminal = await chat([], { env: { EDITOR: editor, VISUAL: "" } });
+    terminal.paste(`write one \npause ${answer.path}\nsay two`);
+    terminal.press("Enter");
+    await terminal.until("esc stops");
+    terminal.press("C-g");
+    await terminal.until(/^editing$/m);
+    terminal.press("C-c");
+    await terminal.until(/^\S*interrupted$/m);
+    answer.open();
+    expect(terminal.screen()).not.toContain("esc stops");
+    edited.open();
+    await terminal.until(/^one two$[\s\S]*› say edited$/m);
+    expect(terminal.screen()).toMatch(/editing\n\S*interrupted\n/);
     terminal.press("Enter");
     await terminal.until(/^edited$/m);
   });

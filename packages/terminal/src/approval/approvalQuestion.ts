@@ -8,7 +8,7 @@ import type { Style } from "../text/style.js";
 import { wrapLine } from "../text/width.js";
 import { MODE_NAMES } from "./mode.js";
 
-const NO_REASON = "the user said no.";
+export const NO_REASON = "the user said no.";
 // A longer value fills more than a screen, which scrolls its start away: print its length.
 const LONG_TEXT = 1500;
 const LONG_LINES = 15;

@@ -188,7 +188,7 @@ export class ChatController {
   stopTurn(): void {
     if (!this.#turn) return;
     this.#turn.abort();
-    const waiting = this.#queue.takeWaiting().map(({ text }) => text);
+    const waiting = this.#queue.takeWaiting().map(({ shown }) => shown);
     this.#view.queued([]);
     if (waiting.length > 0) this.#view.giveBack(waiting.join("\n"));
   }
@@ -213,7 +213,7 @@ export class ChatController {
     if (taken.length === 0) return undefined;
     this.#composer.putBack(taken.flatMap(({ notes = [] }) => notes));
     this.#showWaiting();
-    return taken.map(({ text }) => text).join("\n");
+    return taken.map(({ shown }) => shown).join("\n");
   }
 
   /** Interrupts the current answer and ends the chat. */
@@ -373,7 +373,7 @@ export class ChatController {
         : undelivered;
     this.#composer.putBack(back.flatMap(({ notes = [] }) => notes));
     if (problem === undefined) this.#queue.putFirst(back);
-    else if (back.length > 0) this.#view.giveBack(back.map(({ text }) => text).join("\n"));
+    else if (back.length > 0) this.#view.giveBack(back.map(({ shown }) => shown).join("\n"));
     this.#notify(startedAt, problem === undefined ? "done" : "stopped");
     this.#afterTurn();
   }

@@ -2,7 +2,7 @@ import type { ReadStream, WriteStream } from "node:tty";
 import { errorMessage } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import type { ApprovalDialog } from "../approval/approvalDialog.js";
-import { readDecision } from "../approval/approvalQuestion.js";
+import { NO_REASON, readDecision } from "../approval/approvalQuestion.js";
 import { MODE_HELP, MODE_NAMES } from "../approval/mode.js";
 import { type KeyBindings, normalBindings, translateKey } from "../input/bindings.js";
 import { commonStart, complete } from "../input/completion.js";
@@ -280,7 +280,6 @@ export class TerminalChat {
       return;
     }
     const text = this.#pastes.expand(shown);
-    this.#pastes.clear();
     if (text.trim() !== "") this.#history.add(text);
     this.#controller?.submit(text, shown);
   }
@@ -430,7 +429,7 @@ class DialogKeys {
     if (decision === "allow") this.#answer(dialog, "y");
     else if (decision !== undefined && "deny" in decision) {
       this.#answer(dialog, "n");
-      this.#view.editor.insert(word.replace(/^no?[\s,:]*/i, ""));
+      if (dialog.writesReason && decision.deny !== NO_REASON) this.#view.editor.insert(decision.deny);
     } else this.#view.hint([UNCLEAR]);
   }
 

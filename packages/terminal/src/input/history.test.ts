@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { History } from "./history.js";
+import { HistorySearch } from "./historySearch.js";
 
 let folder: string;
 let file: string;
@@ -57,4 +58,11 @@ describe("History", () => {
     }
     expect(all(new History(file))).toHaveLength(200);
   });
+});
+
+test("erases an emoji of a search whole", () => {
+  const search = new HistorySearch(new History(undefined), "");
+  search.type("a👍🏽");
+  search.erase();
+  expect(search.prompt).toBe('nothing found "a": ');
 });

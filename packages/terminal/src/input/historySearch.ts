@@ -1,3 +1,4 @@
+import { graphemes } from "../text/width.js";
 import type { History } from "./history.js";
 
 /** A search through earlier input, like Ctrl+R in a shell. */
@@ -33,7 +34,7 @@ export class HistorySearch {
   }
 
   erase(): void {
-    this.#words = this.#words.slice(0, -1);
+    this.#words = graphemes(this.#words).slice(0, -1).join("");
     this.#find(this.#words === "" ? undefined : this.#history.search(this.#words));
     if (this.#words === "") this.#failed = false;
   }

@@ -1,8 +1,12 @@
 const LONG_LINES = 10;
 const LONG_TEXT = 2000;
+const MOST_KEPT = 100;
 const TOKEN = /\[pasted \d+ (?:lines|characters)(?: #\d+)?\]/g;
 
-/** Large pastes, shown on the line as `[pasted 5000 lines]` and restored when the message is sent. */
+/**
+ * Large pastes, shown on the line as `[pasted 5000 lines]` and restored when the message is sent. The newest are kept:
+ * a message that is not delivered returns to the line as it was typed.
+ */
 export class Pastes {
   readonly #contents = new Map<string, string>();
 
@@ -17,6 +21,8 @@ export class Pastes {
       token = `[pasted ${size} #${count}]`;
     }
     this.#contents.set(token, text);
+    const [oldest] = this.#contents.keys();
+    if (this.#contents.size > MOST_KEPT && oldest !== undefined) this.#contents.delete(oldest);
     return token;
   }
 
@@ -31,9 +37,5 @@ export class Pastes {
       .filter(([token, ...rest]) => rest.length === 0 && this.#contents.has(token))
       .map(([token]) => token)
       .find((token) => text.slice(0, cursor).endsWith(token));
-  }
-
-  clear(): void {
-    this.#contents.clear();
   }
 }
