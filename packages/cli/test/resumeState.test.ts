@@ -78,7 +78,7 @@ describe.skipIf(!hasTmux)("a session that is resumed (skipped without tmux)", ()
 
     // Nothing was switched in this session, and nothing of the other one stays.
     terminal.send(`/resume ${plain}`);
-    await terminal.until("Mode, tools and permissions are as the settings say");
+    await terminal.until("Mode, tools and permissions are reset to your settings.");
     await say("last");
     terminal.send("/quit");
     await terminal.until("[status 0]");
@@ -124,13 +124,19 @@ describe.skipIf(!hasTmux)("a session that is resumed (skipped without tmux)", ()
   test("continues in a copy while it is open in another window, and is marked in the list", async () => {
     const { box, chat } = await start();
     const first = await chat();
-    first.send("say from the first window");
-    await first.until(/from the first window\n[\s\S]*from the first window/);
+    first.send('call write_file {"path":"shared.txt","content":"x"}');
+    await first.until("That is all.");
+    first.send("/name two windows");
+    await first.until("This session is called");
     const second = await chat(["--resume"]);
     const screen = await second.until(
       /open in another window\. The conversation continues[\s\S]*-[0-9a-f]{4}\./,
     );
     const copy = /copy of it:\s+(\S+)\./.exec(screen)?.[1] ?? "";
+    second.send("/rewind");
+    await second.until("changed shared.txt");
+    second.press("Escape");
+    await second.until(/›$/);
     second.send("say from the second window");
     await second.until(/from the second window\n[\s\S]*from the second window/);
     first.send("say first again");
@@ -140,8 +146,9 @@ describe.skipIf(!hasTmux)("a session that is resumed (skipped without tmux)", ()
 
     const list = JSON.parse((await box.run(["sessions", "--json"])).stdout).sessions;
     expect(list).toHaveLength(2);
-    expect(list).toContainEqual(expect.objectContaining({ id: copy, messages: 4, isOpen: false }));
-    expect(list).toContainEqual(expect.objectContaining({ messages: 4, isOpen: true }));
+    const name = "two windows";
+    expect(list).toContainEqual(expect.objectContaining({ id: copy, name, messages: 6, isOpen: false }));
+    expect(list).toContainEqual(expect.objectContaining({ name, messages: 6, isOpen: true }));
     first.send("/quit");
     await first.until("[status 0]");
     const [directory = ""] = readdirSync(join(box.home, ".local/state/agent/sessions"));

@@ -50,7 +50,7 @@ import { noteRunning } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import { configDirectory } from "../process/paths.js";
 import { SessionNames } from "../sessions/sessionNames.js";
-import { copySession, SessionRecording } from "../sessions/sessionRecording.js";
+import { copyRelated, copySession, SessionRecording } from "../sessions/sessionRecording.js";
 import { newSessionFile, type OpenSession, openSession, undoDirectory } from "../sessions/sessions.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { UndoLog } from "../undo/undoLog.js";
@@ -243,6 +243,8 @@ export async function assembleAgent(
     ? new SessionRecording({ conversation, file, cwd, onProblem, marksOpen: options.inTerminal === true })
     : undefined;
   const names = new SessionNames({ conversation, model: chosen.smallModel });
+  // Another window has the session open.
+  if (recording && recording.file !== file) await copyRelated(file, recording.file, names, cwd);
   const syncPlan = askPack && offerPlan(tools, { permissions, ask: askPack, edit: options.edit });
   const undo = undoLogs(recording, cwd, options.forPacks?.editorFiles);
   const endTurn = async (): Promise<void> => {

@@ -9,8 +9,10 @@ import {
 } from "@agent/core";
 import { errorMessage, isRecord } from "@agent/core/toolkit";
 import { ensurePrivateDirectory } from "@agent/terminal/host";
+import { UndoLog } from "../undo/undoLog.js";
 import { markOpen, removeMark } from "./openMark.js";
-import { idOf, isOwnFile, newSessionFile, removeOldSessions } from "./sessions.js";
+import type { SessionNames } from "./sessionNames.js";
+import { idOf, isOwnFile, newSessionFile, removeOldSessions, undoDirectory } from "./sessions.js";
 
 /** Options of a recording. */
 export interface RecordingOptions {
@@ -161,4 +163,10 @@ function startOfMessage(text: string, id: string): number | undefined {
     start += line.length + 1;
   }
   return found;
+}
+
+/** A copy of a session has the name of the original, and can undo what that could. Never rejects. */
+export async function copyRelated(from: string, to: string, names: SessionNames, cwd: string): Promise<void> {
+  await names.copy(from, to);
+  await new UndoLog(undoDirectory(from), cwd).copyTo(undoDirectory(to));
 }

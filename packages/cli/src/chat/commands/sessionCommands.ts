@@ -9,7 +9,7 @@ import {
 } from "@agent/terminal/host";
 import type { AssembledAgent } from "../../assembly/assembleAgent.js";
 import { saidIn } from "../../sessions/searchSessions.js";
-import type { SessionRecording } from "../../sessions/sessionRecording.js";
+import { copyRelated, type SessionRecording } from "../../sessions/sessionRecording.js";
 import { idOf, isOwnFile, openSession, type ReadSession, readSessions } from "../../sessions/sessions.js";
 import { forkSession, rewind } from "./rewind.js";
 
@@ -37,7 +37,7 @@ export function sessionCommands({
     "/resume": {
       usage: "/resume [ID]",
       help: "continue with an earlier session",
-      run: (id, context) => resume(id, { recording, restoreState }, context),
+      run: (id, context) => resume(id, { recording, restoreState, names }, context),
     },
     "/fork": {
       usage: "/fork",
@@ -92,7 +92,7 @@ async function clear(recording: SessionRecording, { agent, busy, usage }: Comman
 
 async function resume(
   argument: string,
-  { recording, restoreState }: Pick<AssembledAgent, "recording" | "restoreState">,
+  { recording, restoreState, names }: Pick<AssembledAgent, "recording" | "restoreState" | "names">,
   { busy, view, agent, usage }: CommandContext,
 ): Promise<readonly string[]> {
   if (busy()) return [BUSY];
@@ -109,6 +109,8 @@ async function resume(
   }
   const { file, session, isKept } = await openSession(cwd, id);
   if (session) await recording.switchTo(file, session);
+  // Another window has the session open.
+  if (session && recording.file !== file) await copyRelated(file, recording.file, names, cwd);
   usage.reset();
   return [
     // The recording can no longer be read: show what the model sees.
