@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,4 +37,6 @@ test.each(["node-22", "node-24"])("runs the command on %s", (name) => {
   const id = agent("runs", "start", "read a.txt").trim();
   agent("runs", "work", "--drain");
   expect(agent("runs", "follow", id)).toContain("hello");
+  // Compiled code is stored for the next start, where only the user can change it.
+  expect(readdirSync(join(home, ".local/state/agent/compiled-by-node"))).not.toEqual([]);
 });
