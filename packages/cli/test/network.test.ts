@@ -55,7 +55,7 @@ describe.skipIf(!hasTmux || !canSandbox)(
         /three\.invalid:80 is refused.*no one answered\. Add .*three\.invalid.* to sandbox\.network\.hosts/,
       );
       terminal.send("/permissions revoke 1");
-      await terminal.until("net.connect(two.invalid) is asked again.");
+      await terminal.until("net.connect(two.invalid) asks again from now on.");
       terminal.send(visit("two.invalid"));
       await terminal.until("❯ no, refuse");
     });

@@ -117,7 +117,7 @@ describe.skipIf(!hasTmux)("a tool that is off (skipped without tmux)", () => {
     second.send("/permissions");
     await second.until(/1 {2}tool\.enable\(run_bash\) {2}in this project/);
     second.send("/permissions revoke 1");
-    await second.until("is asked again.");
+    await second.until("asks again from now on.");
     const third = await chat();
     expect(third.screen()).toContain("commands: off (/enable run_bash)");
   });

@@ -80,7 +80,7 @@ export class SessionStates {
     const restored = await this.restore(file);
     const isReset = on.length + off.length + grants.length > 0 || permissions.mode !== mode;
     if (restored.length > 0 || !isReset) return restored;
-    return ["Mode, tools and permissions are as the settings say: nothing was switched in this session."];
+    return ["Mode, tools and permissions are reset to your settings."];
   }
 
   /** Never rejects: without the file the next start asks again. */

@@ -51,7 +51,7 @@ test("says that nothing could be reverted, and what to do next", async () => {
 test.each([
   ["undo", [], ["Nothing to undo."]],
   ["undo", ["x"], ["Nothing to undo: no tracked file was changed.", "Not tracked: x."]],
-  ["redo", ["x"], ["Nothing was reverted."]],
+  ["redo", ["x"], ["Nothing to redo."]],
 ] as const)("says that there is nothing to %s (%j)", async (direction, untracked, lines) => {
   expect(await moved(direction, { untracked })).toEqual({ lines });
 });

@@ -26,7 +26,7 @@ export async function moveChanges(
   if (message === undefined) {
     const none =
       untracked.length === 0 ? "Nothing to undo." : "Nothing to undo: no tracked file was changed.";
-    return { lines: [direction === "undo" ? none : "Nothing was reverted.", ...notTracked] };
+    return { lines: [direction === "undo" ? none : "Nothing to redo.", ...notTracked] };
   }
   const did = direction === "undo" ? "Undid" : "Redid";
   const first = cutToWidth(escapeToLine(message.replace(/\s+/g, " ")), LONGEST_MESSAGE);

@@ -67,7 +67,7 @@ test("describes what is not a text", () => {
       { path: "/p/link", before: undefined, after: { other: "link" } },
     ),
   ).toEqual(["x.bin  2 bytes → 3 bytes", "link  nothing → link"]);
-  expect(diff()).toEqual(["This session changed no file that it knows of."]);
+  expect(diff()).toEqual(["This session has changed no tracked file."]);
 });
 
 test("bounds what it shows of a file that was rewritten", () => {

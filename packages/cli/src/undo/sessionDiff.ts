@@ -12,7 +12,7 @@ export function sessionDiff(files: readonly ChangedFile[], cwd: string, style: S
   const shown = files.map((file) => ({ ...file, path: relative(cwd, file.path) || "." }));
   const texts = shown.filter(isText);
   const others = shown.filter((file) => !isText(file));
-  if (shown.length === 0) return ["This session changed no file that it knows of."];
+  if (shown.length === 0) return ["This session has changed no tracked file."];
   const diffs = texts.map(({ path, before, after }) => textDiff(path, before?.toString(), after?.toString()));
   const [only] = diffs;
   const heading = diffs.length === 1 && only ? [`${style.bold(escapeToLine(only.path))}`] : [];

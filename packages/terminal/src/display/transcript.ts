@@ -1,5 +1,4 @@
 import { type ChatMessage, type Conversation, contentText } from "@agent/core";
-import { escapeInvisible } from "@agent/core/toolkit";
 import { countOf, escapeToLine, isRecord } from "@agent/internal";
 import { safeProse } from "../text/safeText.js";
 import type { Style } from "../text/style.js";
@@ -100,7 +99,7 @@ function messageLines(message: ChatMessage, style: Style, linesOf: (call: Stored
         const has = summary.name.startsWith("Summary") ? "has a summary of" : "no longer has";
         return ["", style.dim(`… the model ${has} the messages above`)];
       }
-      const [first = "", ...rest] = escapeInvisible(shorten(text, LONGEST_MESSAGE)).split("\n");
+      const [first = "", ...rest] = safeProse(shorten(text, LONGEST_MESSAGE)).split("\n");
       const files = added.filter(({ kind }) => kind === "file" || kind === "image");
       const attached = files.map(({ name }) => escapeToLine(name)).join(", ");
       return [

@@ -6,7 +6,7 @@ import type { LineEditor } from "../input/editor.js";
 import { viewEditor } from "../input/editorView.js";
 import type { Menu, Picker } from "../input/menu.js";
 import type { Style } from "../text/style.js";
-import { clipRow, cutToWidth, textWidth } from "../text/width.js";
+import { clipRow, cutToWidth, textWidth, wrapWords } from "../text/width.js";
 import { PROMPT } from "./firstPrompt.js";
 import type { ScreenLayout } from "./liveScreen.js";
 import { type Status, type StatusLook, statusRow } from "./statusRow.js";
@@ -112,6 +112,10 @@ function rowsBelow(
   style: Style,
 ): string[] {
   if (menu) return menu.rows(width, Math.min(room, Math.max(LEAST_MENU, room - KEPT_ROWS)), style);
+  const [only] = hints;
+  // A single hint is a sentence, several are a list.
+  if (only !== undefined && hints.length === 1)
+    return lastOf(wrapWords(`  ${only}`, width, 2), room).map((row) => style.dim(row));
   if (hints.length > 0) {
     const most = Math.max(MOST_HINTS, room - KEPT_ROWS);
     const more = hints.length > most ? [`… ${hints.length - most} more`] : [];

@@ -43,7 +43,7 @@ async function switchEffort(argument: string, models: Models, context: CommandCo
   const { efforts = EFFORTS } = models.provider;
   const now = agent.effort ?? "the model's own default";
   if (argument === "" && efforts.length === 0)
-    return [`${escapeToLine(models.provider.model)} has no efforts to choose from.`];
+    return [`${escapeToLine(models.provider.model)} has no reasoning effort to choose.`];
   const items = efforts.map((one) => ({
     value: one,
     label: one,

@@ -36,7 +36,7 @@ async function listOrRevoke(argument: string, { permissions: current }: Asked): 
     const grant = grants[Number(revoked) - 1];
     if (!grant) return [`There is no number ${revoked}. /permissions lists them.`];
     await current.revoke(grant);
-    return [`${shownRule(grant.rule)} is asked again.`];
+    return [`${shownRule(grant.rule)} asks again from now on.`];
   }
   if (argument !== "") return ["Use /permissions, or /permissions revoke N with a number it shows."];
   const configured = (["deny", "ask", "allow"] as const).flatMap((list) =>
@@ -44,9 +44,7 @@ async function listOrRevoke(argument: string, { permissions: current }: Asked): 
   );
   return [
     `${describeMode(mode)} Shift+Tab or /mode switches.`,
-    ...(confirm.size === 0
-      ? []
-      : [`Asked about in every mode: ${[...confirm].map(escapeToLine).join(", ")}`]),
+    ...(confirm.size === 0 ? [] : [`Asks first in every mode: ${[...confirm].map(escapeToLine).join(", ")}`]),
     ...(configured.length === 0 ? [] : ["Rules of the configuration", ...configured]),
     ...(grants.length === 0
       ? ["There are no permanent approvals."]

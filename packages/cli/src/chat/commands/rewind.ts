@@ -105,7 +105,7 @@ export async function rewind(
       : []),
     ...(reverted ? keptLines(reverted, cwd) : []),
     ...(files === "keep" ? ["The files stay as they are."] : []),
-    `What came after it stays in the old session: /resume ${original}${reverted ? ", and /redo there for its files" : ""}`,
+    `Later messages stay in the old session: /resume ${original}${reverted ? ", and /redo there for its files" : ""}`,
   ];
 }
 
