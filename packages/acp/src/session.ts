@@ -99,8 +99,7 @@ export class AcpSession {
 
   async choose(request: ApprovalRequest, choices: readonly PermissionChoice[]): Promise<string | undefined> {
     const { writer } = this.#parts();
-    writer.notePreview(request.id, request.preview);
-    const call = { callId: writer.idOf(request.id), cwd: this.#cwd };
+    const call = { callId: writer.noteQuestion(request), cwd: this.#cwd };
     return await choosePermission(this.#editor, request, choices, call);
   }
 

@@ -1,4 +1,4 @@
-import type { AgentEvent, CallAbout, CallPreview, ResultView } from "@agent/core";
+import type { AgentEvent, ApprovalRequest, CallAbout, CallPreview, ResultView } from "@agent/core";
 import { isRecord } from "@agent/core/toolkit";
 import { countOf, fenced, spellOut, truncateUtf8Start } from "@agent/internal";
 import type { PlanEntry, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
@@ -17,6 +17,7 @@ type Args = Readonly<Record<string, unknown>>;
 type RequestedEvent = Extract<AgentEvent, { type: "tool_requested" }>;
 type StartEvent = Extract<AgentEvent, { type: "tool_start" }>;
 type EndEvent = Extract<AgentEvent, { type: "tool_end" }>;
+type ChildEvent = Extract<AgentEvent, { type: "child" }>;
 
 interface OpenCall {
   readonly id: string;
@@ -47,6 +48,8 @@ interface UpdateWriterOptions {
 export class UpdateWriter {
   readonly #options: UpdateWriterOptions;
   readonly #calls = new Map<string, OpenCall>();
+  /** The editor's ids of calls of child agents that the user was asked about, by their path. */
+  readonly #asked = new Map<string, string>();
   #count = 0;
   /** Of the session so far; `undefined` once the cost of a request is unknown. */
   #cost: number | undefined = 0;
@@ -55,20 +58,29 @@ export class UpdateWriter {
     this.#options = options;
   }
 
-  /** The editor's id of the newest call with this id: models reuse ids. */
-  idOf(callId: string): string {
-    return this.#calls.get(callId)?.id ?? callId;
-  }
-
-  /** Stores what the user saw of a call: if the call reports no view of its changes, this is used. */
-  notePreview(callId: string, preview: CallPreview | undefined): void {
-    const call = this.#calls.get(callId);
-    if (call && preview) call.preview = preview;
+  /**
+   * The editor's id of a call that the user is asked about. The preview is kept: if the call reports no view of its changes,
+   * it is used. A call of a child agent is one of its own, which the editor shows from now on: its id may be that of another
+   * call.
+   */
+  noteQuestion({ scope, id, preview }: Pick<ApprovalRequest, "scope" | "id" | "preview">): string {
+    const child = childOf(scope);
+    if (child === "") {
+      // The newest call with this id: models reuse ids.
+      const call = this.#calls.get(id);
+      if (call && preview) call.preview = preview;
+      return call?.id ?? id;
+    }
+    const shown = `${++this.#count}-${id}`;
+    this.#asked.set(`${child}${id}`, shown);
+    return shown;
   }
 
   /** Updates that report the calls still running as failed, for a response that is sent before they end. */
   unfinished(reason: string): SessionUpdate[] {
-    return [...this.#calls.values()].map(({ id, terminal }) => ({
+    const calls: Pick<OpenCall, "id" | "terminal">[] = [...this.#calls.values()];
+    for (const id of this.#asked.values()) calls.push({ id });
+    return calls.map(({ id, terminal }) => ({
       sessionUpdate: "tool_call_update",
       toolCallId: id,
       status: "failed",
@@ -97,6 +109,7 @@ export class UpdateWriter {
         yield* this.#output(event.id, event.chunk);
         break;
       case "child":
+        yield* this.#askedCallEnded(event);
         if (event.event.type === "tool_requested") {
           const { name, title = "" } = event.event;
           const label = event.label ?? `agent ${event.child + 1}`;
@@ -142,6 +155,19 @@ export class UpdateWriter {
       default:
         event satisfies never;
     }
+  }
+
+  /** Reports the end of a call of a child agent, if the user was asked about it. */
+  *#askedCallEnded(event: ChildEvent): Generator<SessionUpdate> {
+    let path = "";
+    let inner: AgentEvent = event;
+    for (; inner.type === "child"; inner = inner.event)
+      path += `${encodeURIComponent(inner.id)}/${inner.child}/`;
+    if (inner.type !== "tool_end") return;
+    const toolCallId = this.#asked.get(`${path}${inner.id}`);
+    if (toolCallId === undefined || !this.#asked.delete(`${path}${inner.id}`)) return;
+    const status = inner.outcome === "ok" ? "completed" : "failed";
+    yield { sessionUpdate: "tool_call_update", toolCallId, status };
   }
 
   #requested({ id: callId, name, args, title, kind }: RequestedEvent): SessionUpdate {
@@ -272,6 +298,14 @@ export class UpdateWriter {
       ...(cost !== undefined && { cost: { amount: cost, currency: "USD" } }),
     };
   }
+}
+
+/** The path of the child agent that a scope belongs to; empty for the agent itself, nested calls included. */
+function childOf(scope: string): string {
+  let path = "";
+  for (const [, callId = "", child = ""] of scope.matchAll(/\d+\/([^/]*)\/(\d+|t\d+)\//g))
+    if (!child.startsWith("t")) path += `${callId}/${child}/`;
+  return path;
 }
 
 /** The plan of a tool whose result is `{ plan: [{ content, status, priority }] }`. */

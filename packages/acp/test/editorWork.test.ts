@@ -52,6 +52,59 @@ test("reads files from the editor's buffers and writes them through it", async (
   expect(callUpdates(editor.updates).at(-1)).toMatchObject({ status: "completed", content: [diff] });
 });
 
+test("asks about calls of child agents as calls of their own, although all have the same id", async () => {
+  const cwd = project();
+  const put = defineTool({
+    name: "put",
+    description: "Puts.",
+    input: { type: "object", properties: { to: { type: "string" } }, required: ["to"] },
+    capabilities: ["write"],
+    execute: ({ to }) => `put ${to}`,
+  });
+  const delegate = defineTool({
+    name: "delegate",
+    description: "Delegates.",
+    input: { type: "object", properties: {} },
+    capabilities: ["read"],
+    execute: async (_input, { startAgent }) => {
+      const children = ["a", "b"].map((label) => startAgent?.({ message: label, label, tools: ["put"] }));
+      return (await Promise.all(children)).map((child) => child?.text).join();
+    },
+  });
+  const same = (name: string, args: object = {}) => ({
+    content: null,
+    toolCalls: [
+      { id: "call", type: "function" as const, function: { name, arguments: JSON.stringify(args) } },
+    ],
+    finishReason: "tool_calls" as const,
+  });
+  const editor = await started(
+    {
+      packs: [put, delegate],
+      answers: [same("delegate"), same("put", { to: "1" }), same("put", { to: "2" }), "one", "two", "Done."],
+      permission: ({ toolCall }) => (JSON.stringify(toolCall.rawInput).includes("2") ? "reject" : "allow"),
+    },
+    cwd,
+  );
+  await editor.prompt("Go.");
+  const [parent] = editor.updates.flatMap((one) =>
+    one.sessionUpdate === "tool_call" ? [one.toolCallId] : [],
+  );
+  const asked = editor.permissions.filter(
+    ({ toolCall }) => toolCall.rawInput && "to" in (toolCall.rawInput as object),
+  );
+  const ids = asked.map(({ toolCall }) => toolCall.toolCallId);
+  expect(new Set([parent, ...ids]).size).toBe(3);
+  const ends = callUpdates(editor.updates).filter(
+    ({ status }) => status === "completed" || status === "failed",
+  );
+  expect(ends.map(({ toolCallId, status }) => [toolCallId, status])).toEqual([
+    [ids[0], "completed"],
+    [ids[1], "failed"],
+    [parent, "completed"],
+  ]);
+});
+
 test("shows several edits of one call as one diff, with the first changed line", async () => {
   const cwd = project();
   const path = join(cwd, "a.txt");
