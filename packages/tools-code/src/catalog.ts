@@ -166,11 +166,22 @@ function firstSentence(text: string): string {
   return (/^[\s\S]*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text).slice(0, 300);
 }
 
+/** The schemas of tools as text. A script may search a thousand times. */
+const schemaTexts = new WeakMap<JsonSchema, string>();
+
+function schemaText(schema: JsonSchema = {}): string {
+  const known = schemaTexts.get(schema);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(schema).toLowerCase();
+  schemaTexts.set(schema, text);
+  return text;
+}
+
 /** The score of a tool: words in its name count most, then in its description, then in its arguments. */
 function scoreOf({ name, description, parameters }: ToolDetails, words: readonly string[]): number {
   const title = name.toLowerCase();
   const text = description.toLowerCase();
-  const schema = JSON.stringify(parameters ?? {}).toLowerCase();
+  const schema = schemaText(parameters);
   return words.reduce(
     (sum, word) => sum + (title.includes(word) ? 4 : text.includes(word) ? 2 : schema.includes(word) ? 1 : 0),
     0,

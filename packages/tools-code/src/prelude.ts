@@ -10,6 +10,8 @@ export const PRELUDE = `(function (send, output, finish) {
   const { construct } = Reflect;
   const [Text, Failure, Dictionary, Group, Later, Clock] = [String, Error, Map, Set, Promise, Date];
   const waiting = { __proto__: null };
+  // It would get the functions on the stack, those of this program included.
+  defineProperty(Failure, "prepareStackTrace", { value: undefined });
 
   class ToolError extends Failure {
     constructor({ message, tool, outcome }, stack) {
@@ -40,7 +42,7 @@ export const PRELUDE = `(function (send, output, finish) {
   const start = (kind, name, request) => {
     const { stack } = new Failure();
     return new Later((resolve, reject) => {
-      const id = send(kind, name, stringify(request, plain));
+      const id = send(kind, name, stringify(request, plain) ?? "null");
       waiting[id] = { resolve, reject, stack };
     });
   };

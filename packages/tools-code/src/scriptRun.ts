@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import type { ToolCall, ToolResult } from "@agent/core";
 import { errorMessage, isRecord, onAbort } from "@agent/core/toolkit";
@@ -41,6 +42,7 @@ export class ScriptRun {
   /** Answers by the id of the call, for calls that were made after one that is still running. */
   readonly #ready = new Map<number, string>();
   readonly #denied = new Map<string, CallAnswer>();
+  #searches: Promise<void> = Promise.resolve();
   #nextAnswer = 0;
   #calls = 0;
   #denials = 0;
@@ -141,14 +143,18 @@ export class ScriptRun {
     const request: unknown = JSON.parse(json);
     const fields = isRecord(request) ? request : {};
     if (kind === "tool") return await this.#callTool(String(fields.name), fields.args);
+    if (kind === "agent") return await this.#startAgent(fields);
+    // One after the other: a thousand searches at once must not block the program.
+    this.#searches = this.#searches.then(() => setImmediate());
+    await this.#searches;
+    const { catalog } = this.#options;
     try {
-      const { catalog } = this.#options;
-      if (kind === "find") return { value: catalog.find(fields.words, fields.limit) };
-      if (kind === "describe") return { value: catalog.describe(fields.name) };
+      return {
+        value: kind === "find" ? catalog.find(fields.words, fields.limit) : catalog.describe(fields.name),
+      };
     } catch (error) {
       return { error: { message: errorMessage(error) } };
     }
-    return await this.#startAgent(fields);
   }
 
   async #callTool(name: string, args: unknown): Promise<CallAnswer> {

@@ -138,6 +138,31 @@ describe("limits", () => {
     expect(many.text).toContain("At most 3 child agents");
   });
 
+  test("let the program work on while a script searches again and again", async () => {
+    const parameter = { type: "string", description: "y".repeat(2000) } as const;
+    const tools = Array.from({ length: 200 }, (_, n) =>
+      defineTool({
+        name: `tool_${n}`,
+        description: "x",
+        input: { type: "object", properties: { parameter } },
+        capabilities: ["read"],
+        execute: () => "",
+      }),
+    );
+    let rounds = 0;
+    let isOver = false;
+    const count = (): void => {
+      rounds++;
+      if (!isOver) setImmediate(count);
+    };
+    count();
+    const script = 'return (await Promise.all(Array.from({ length: 500 }, () => find("zzz")))).length;';
+    const { text } = await runScript(script, { tools });
+    isOver = true;
+    expect(text).toBe("500");
+    expect(rounds).toBeGreaterThan(100);
+  });
+
   test("keep a script from calling run_script", async () => {
     const { text } = await runScript('await tools.run_script({ script: "return 1;" });');
     expect(text).toContain('"run_script" cannot call itself');
@@ -189,6 +214,12 @@ describe("the sandbox", () => {
     ],
     ["results of calls", 'return (await find("act")).constructor.constructor("return typeof process")();'],
     ["functions of the prelude", 'return print.constructor("return typeof process")();'],
+    [
+      "functions on the stack",
+      `let found; try { Error.prepareStackTrace = (e, sites) => { found = sites; return ""; }; } catch {}
+try { await tools.missing(); } catch {} new Error().stack;
+return typeof found;`,
+    ],
   ])("cannot be left through %s", async (_name, script) => {
     const { text } = await runScript(script, { tools: [act()] });
     expect(text.replaceAll("undefined", "")).toBe("");
@@ -221,6 +252,17 @@ await tools.take(JSON.parse('{"__proto__": {"polluted": true}}'));`,
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
     expect(JSON.stringify(seen)).toBe('[{"a":1},{"constructor":1}]');
   });
+
+  test.each(["undefined", "() => {}", "Symbol()", "{ toJSON() {} }", "null", "5n"])(
+    "answers agent(%s) with an error that the script can catch",
+    async (argument) => {
+      const { text, error } = await runScript(
+        `try { await agent(${argument}); } catch (error) { return error.message; }`,
+      );
+      expect(error).toBeUndefined();
+      expect(text).toContain("it takes a task");
+    },
+  );
 
   test.each(["__proto__", "constructor", "hasOwnProperty", "toString"])(
     "answers a call of tools.%s like any unknown tool",
