@@ -182,6 +182,78 @@ test("reads packed references and a detached head", async () => {
   expect((await box.run(["--worktree", "read a.txt"])).code).toBe(0);
 });
 
+test.each(["fix/#12", "release+1", "größe@home"])("works on the branch %s", async (branch) => {
+  const { box, git } = project();
+  git(["checkout", "-q", "-b", branch]);
+  const { code, stderr } = await box.run(["--worktree", "fix", "read a.txt"]);
+  expect([code, stderr]).toEqual([0, expect.stringContaining("was removed")]);
+});
+
+test("says which branch is in the way of its own", async () => {
+  const { box, git } = project();
+  git(["branch", "agent"]);
+  git(["pack-refs", "--all"]);
+  const { code, stderr } = await box.run(["--worktree", "fix", "read a.txt"]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("there is a branch agent, so that git allows")]);
+  expect(git(["worktree", "list"]).trim().split("\n")).toHaveLength(1);
+});
+
+test("names submodules and files with a filter, which are not as in a checkout", async () => {
+  const { box, git } = project({
+    "big.bin": "pointer\n",
+    ".gitattributes": "*.bin filter=lfs\n*.txt -filter\n",
+  });
+  git(["update-index", "--add", "--cacheinfo", `160000,${git(["rev-parse", "HEAD"]).trim()},lib`]);
+  git(["commit", "-qm", "submodule"]);
+  const { stderr } = await box.run(["--worktree", "fix", 'write "x" to b.txt']);
+  expect(stderr).toContain("Empty in the work tree, because they are submodules: lib.");
+  expect(stderr).toContain(
+    "As stored in the repository, because filters such as Git LFS do not run: big.bin.",
+  );
+});
+
+test("names what is not committed with a split index too", async () => {
+  const { box, git } = project({ "a.txt": "one\n", "b.txt": "one\n" });
+  git(["update-index", "--split-index"]);
+  box.write("a.txt", "two\n");
+  const { stderr } = await box.run(["--worktree", "fix", "read b.txt"]);
+  expect(stderr).toContain("Not in the work tree, because it is not committed: a.txt.");
+});
+
+test("names what git could not do: objects that a partial clone does not have", async () => {
+  const { box, git } = project();
+  git(["config", "uploadpack.allowFilter", "true"]);
+  git(["clone", "-q", "--no-checkout", "--filter=blob:none", `file://${box.project}`, "../partial"]);
+  const { code, stderr } = await box.run(["--worktree", "fix", "read a.txt"], {
+    cwd: join(box.home, "partial"),
+  });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/git checkout-index failed: .*a\.txt/);
+  expect(git(["worktree", "list"], join(box.home, "partial")).trim().split("\n")).toHaveLength(1);
+  expect(git(["branch", "--list", "agent/*"], join(box.home, "partial"))).toBe("");
+});
+
+test.each([
+  ["made", { isUnfinished: true }, true],
+  ["removed", {}, false],
+])("clears away what a kill left while the tree was %s, without a word", async (_name, more, isThere) => {
+  const { box, git, pathOf } = project();
+  await box.run(["--worktree", "fix", 'write "x" to b.txt']);
+  const path = pathOf("fix");
+  const beginning = JSON.parse(readFileSync(`${path}.json`, "utf8"));
+  writeFileSync(`${path}.json`, JSON.stringify({ ...beginning, ...more }));
+  if (!isThere) renameSync(path, join(path, "../.git-fix-0123ab"));
+  writeFileSync(`${path}.open`, JSON.stringify({ pid: 999_999_999, startedAt: "1" }));
+  // The next start may be in another work tree of the repository.
+  git(["worktree", "add", "-q", "../other"]);
+  const { stderr } = await box.run(["read a.txt"], { cwd: join(box.home, "other") });
+  expect(stderr).not.toContain("work tree");
+  expect(readdirSync(join(path, ".."))).toEqual([]);
+  expect(git(["branch", "--list", "agent/*"])).toBe("");
+  expect(git(["worktree", "list"]).trim().split("\n")).toHaveLength(2);
+  expect((await box.run(["--worktree", "fix", "read a.txt"])).code).toBe(0);
+});
+
 test.each([
   [["--worktree", "../x", "read a.txt"], 'a name has letters, digits, "_" and "-"'],
   [["--worktree", "taken", "read a.txt"], "there is a work tree or a branch agent/taken already"],

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type {
   AgentWorktree,
   BackgroundJobs,
@@ -9,9 +10,9 @@ import type {
 } from "@agent/core";
 import type { AskPerson, Permissions } from "@agent/core/host";
 import { errorMessage } from "@agent/core/toolkit";
-import { canonicalPath } from "@agent/internal";
+import { canonicalPath, findRepository } from "@agent/internal";
 import { createGate } from "../permissions/gate.js";
-import { accessRules } from "../settings/access.js";
+import { accessRules, projectDirectory } from "../settings/access.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import type { UndoLog } from "../undo/undoLog.js";
 import { assembleTools } from "./assembleTools.js";
@@ -43,7 +44,7 @@ export interface ChildWorktreeParts {
  */
 export class ChildWorktrees {
   readonly #parts: ChildWorktreeParts;
-  readonly #open = new Map<string, ToolRegistry | undefined>();
+  readonly #open = new Map<string, ToolRegistry>();
 
   constructor(parts: ChildWorktreeParts) {
     this.#parts = parts;
@@ -51,7 +52,7 @@ export class ChildWorktrees {
 
   /** What `/status` and the end of the process need to know of the tools of all trees. */
   get services(): PackServices {
-    const registries = () => [...this.#open.values()].filter((one) => one !== undefined);
+    const registries = () => [...this.#open.values()];
     const jobs = () => registries().map(({ services }) => services.jobs);
     const first = async (end: (jobs: BackgroundJobs) => Promise<boolean> | undefined): Promise<boolean> => {
       for (const one of jobs()) if (await end(one)) return true;
@@ -73,28 +74,27 @@ export class ChildWorktrees {
   /** Names trees that an agent left behind, and removes those without changes. Never rejects. */
   async reportLeftovers(): Promise<void> {
     const { cwd, onNotice } = this.#parts;
-    for (const line of await closeLeftovers(cwd, new Set(this.#open.keys()))) onNotice(line);
+    for (const line of await closeLeftovers(cwd)) onNotice(line);
   }
 
   /** Rejects with the reason if there cannot be such a tree. */
   async open(name: string, signal: AbortSignal): Promise<AgentWorktree> {
-    const { permissions, loaded } = this.#parts;
+    const { cwd, permissions, loaded } = this.#parts;
     if (permissions.mode === "plan" || loaded.settings.readOnly) {
       throw new Error(
         "there are no work trees in plan mode and in a read-only run: making one changes the repository. Start an agent without isolation.",
       );
     }
-    if (this.#open.has(name))
-      throw new Error(`another agent works in the work tree ${name}. Wait for its end.`);
-    this.#open.set(name, undefined);
-    let tree: OpenWorktree | undefined;
+    const { worktree } = findRepository(join(cwd, "file")) ?? {};
+    if (worktree !== undefined && canonicalPath(projectDirectory(cwd)) !== canonicalPath(worktree)) {
+      throw new Error("the repository is your home directory: a work tree would be a copy of all of it.");
+    }
+    const tree = await openWorktree(cwd, name, signal);
     try {
-      tree = await openWorktree(this.#parts.cwd, name);
       signal.throwIfAborted();
       return this.#assemble(tree);
     } catch (error) {
-      await tree?.close();
-      this.#open.delete(name);
+      await tree.close();
       throw error;
     }
   }
@@ -133,8 +133,8 @@ export class ChildWorktrees {
         // A pack that fails here must not cost the child its answer.
         for (const end of [() => registry.dispose(), async () => undo()?.closeDirectory(root)])
           await end().catch((error: unknown) => onProblem(`work tree ${name}: ${errorMessage(error)}`));
-        const { isKept, summary } = await tree.close();
         this.#open.delete(name);
+        const { isKept, summary } = await tree.close();
         if (isKept) onNotice(summary);
         return { isKept, summary: [...tree.notices, summary, ...(isKept ? [howToUse(tree)] : [])].join(" ") };
       },

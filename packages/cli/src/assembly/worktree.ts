@@ -7,6 +7,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -23,18 +24,21 @@ import {
   readRegularFile,
 } from "@agent/internal";
 import { stateDirectory } from "../process/paths.js";
-import { isOpenElsewhere, markOpen, removeMark } from "../sessions/openMark.js";
+import { markOpen, removeMark } from "../sessions/openMark.js";
 import { PrivateGit } from "../undo/privateGit.js";
 
 const NAME = /^[A-Za-z0-9][\w-]{0,80}$/;
 const COMMIT = /^[0-9a-f]{40}$/;
-const REF = /^refs\/(?!.*\.\.)[\w./-]+$/;
+/** What git allows, without "..": a reference is read as a path. */
+const REF = /^refs\/(?!.*\.\.)[^\p{Cc} ~^:?*[\\]+$/u;
 const LARGEST_LINE = 4096;
 const LARGEST_REFS = 64 * 1024 * 1024;
 const LARGEST_INCLUDED = 16 * 1024 * 1024;
 const MOST_INCLUDED = 1000;
 const LARGEST_INDEX = 256 * 1024 * 1024;
 const MOST_NAMED = 20;
+/** A large repository on a slow disk. The user can stop it. */
+const CHECK_OUT_MS = 10 * 60_000;
 /**
  * Names of files and directories with secrets, in addition to those that `isSecretName` recognises. They are never
  * copied, whatever `.worktreeinclude` contains.
@@ -53,6 +57,8 @@ interface Beginning {
   readonly source: string;
   /** The files of `.worktreeinclude` that were copied. */
   readonly included: readonly string[];
+  /** It is not made completely yet: no agent has worked in it. */
+  readonly isUnfinished?: true;
 }
 
 /** A worktree of the project's repository in the user's state directory, on its own branch. */
@@ -73,7 +79,11 @@ export interface OpenWorktree {
  * configuration of the project: the files are written by a private repository, and the entry in the project's
  * repository is written here. Throws with the reason.
  */
-export async function openWorktree(cwd: string, name = newName()): Promise<OpenWorktree> {
+export async function openWorktree(
+  cwd: string,
+  name = newName(),
+  signal?: AbortSignal,
+): Promise<OpenWorktree> {
   if (!NAME.test(name)) {
     throw new Error(
       `${quote(name)}: a name has letters, digits, "_" and "-", and starts with a letter or digit.`,
@@ -81,20 +91,19 @@ export async function openWorktree(cwd: string, name = newName()): Promise<OpenW
   }
   const project = findProject(cwd);
   if (!project) throw new Error("this directory is in no git repository of yours.");
-  return await new Worktree(name, project).open();
+  return await new Worktree(name, project).open(signal);
 }
 
 /**
  * Closes the work trees of the project whose agents ended without doing so, after a crash. Returns what became of each, for the
- * user. `inUse` are those of this process. Never rejects.
+ * user. Never rejects.
  */
-export async function closeLeftovers(cwd: string, inUse: ReadonlySet<string>): Promise<string[]> {
+export async function closeLeftovers(cwd: string): Promise<string[]> {
   try {
     const project = findProject(cwd);
     if (!project || !existsSync(project.root)) return [];
     const names = readdirSync(project.root).flatMap((file) => /^(.+)\.open$/.exec(file)?.[1] ?? []);
-    const ended = names.filter((name) => NAME.test(name) && !inUse.has(name));
-    const trees = ended.map((name) => new Worktree(name, project)).filter((tree) => !tree.isOpenElsewhere);
+    const trees = names.filter((name) => NAME.test(name)).map((name) => new Worktree(name, project));
     const ends = await Promise.all(trees.map((tree) => tree.closeLeftover()));
     return ends.filter((end) => end !== undefined);
   } catch {
@@ -124,10 +133,16 @@ function findProject(directory: string): Project | undefined {
   if (!repository) return undefined;
   const { worktree: source, gitDirectories } = repository;
   const [own = "", common = own] = gitDirectories;
-  const id = createHash("sha256").update(common).digest("hex").slice(0, 8);
-  const root = join(dirname(stateDirectory()), "agent-worktrees", `${basename(source)}-${id}`);
+  // The same place for all work trees of a repository, so that the next start in any of them finds what a crash left.
+  const place = canonicalPath(common);
+  const id = createHash("sha256").update(place).digest("hex").slice(0, 8);
+  const title = basename(basename(place) === ".git" ? dirname(place) : place);
+  const root = join(dirname(stateDirectory()), "agent-worktrees", `${title}-${id}`);
   return { cwd, source, own, common, root };
 }
+
+/** The paths of the trees that are open in this process: a mark does not tell its agents apart. */
+const openHere = new Set<string>();
 
 class Worktree {
   readonly #name: string;
@@ -144,10 +159,6 @@ class Worktree {
     this.#own = own;
     this.#common = common;
     this.#root = root;
-  }
-
-  get isOpenElsewhere(): boolean {
-    return isOpenElsewhere(this.#path);
   }
 
   get #path(): string {
@@ -167,25 +178,38 @@ class Worktree {
     return join(this.#root, `${this.#name}.json`);
   }
 
-  async open(): Promise<OpenWorktree> {
+  async open(signal?: AbortSignal): Promise<OpenWorktree> {
     mkdirSync(this.#root, { recursive: true, mode: 0o700 });
     // Otherwise the first agent to finish would remove an unchanged tree that the other one still uses.
-    if (!markOpen(this.#path)) {
+    if (!this.#mark()) {
       throw new Error("another agent works in this work tree. Wait for its end, or choose another name.");
     }
     try {
-      return await this.#openMarked();
+      return await this.#openMarked(signal);
     } catch (error) {
-      removeMark(this.#path);
+      this.#unmark();
       throw error;
     }
   }
 
-  async #openMarked(): Promise<OpenWorktree> {
+  #mark(): boolean {
+    if (openHere.has(this.#path) || !markOpen(this.#path)) return false;
+    openHere.add(this.#path);
+    return true;
+  }
+
+  #unmark(): void {
+    openHere.delete(this.#path);
+    removeMark(this.#path);
+  }
+
+  async #openMarked(signal: AbortSignal | undefined): Promise<OpenWorktree> {
     const known = existsSync(this.#path) ? this.#readBeginning() : undefined;
-    const { beginning, notices } = known
-      ? { beginning: known, notices: [] }
-      : await this.#create(await this.#uncommitted());
+    if (known?.isUnfinished) this.#remove(known.commit);
+    const { beginning, notices } =
+      known && !known.isUnfinished
+        ? { beginning: known, notices: [] }
+        : await this.#create(await this.#uncommitted(), signal);
     return {
       name: this.#name,
       path: this.#path,
@@ -206,26 +230,33 @@ class Worktree {
 
   /** Closes a tree that a crash left. Resolves to what became of it; `undefined` if there was nothing left. */
   async closeLeftover(): Promise<string | undefined> {
-    if (!markOpen(this.#path)) return undefined;
-    for (const file of readdirSync(this.#root)) {
-      if (new RegExp(`^\\.git-${this.#name}-[0-9a-f]+$`).test(file))
-        rmSync(join(this.#root, file), { recursive: true, force: true });
-    }
-    if (!existsSync(this.#path)) {
-      removeMark(this.#path);
-      return undefined;
-    }
+    if (!this.#mark()) return undefined;
     try {
-      const { summary } = await this.#close(this.#readBeginning());
+      for (const file of readdirSync(this.#root)) {
+        if (new RegExp(`^\\.git-${this.#name}-[0-9a-f]+$`).test(file))
+          rmSync(join(this.#root, file), { recursive: true, force: true });
+      }
+      const isThere = existsSync(this.#path);
+      if (!isThere && !existsSync(this.#beginningFile)) return undefined;
+      const beginning = this.#readBeginning();
+      // Killed while it was made or removed: there is no work in it.
+      if (beginning.isUnfinished || (!isThere && this.#readRef(this.#ref) === beginning.commit)) {
+        this.#remove(beginning.commit);
+        return undefined;
+      }
+      if (!isThere) return undefined;
+      const { summary } = await this.#removeUnchanged(beginning);
       return `An agent ended without closing its work tree. ${summary}`;
     } catch (error) {
-      removeMark(this.#path);
       return `An agent ended without closing its work tree ${this.#name}: ${errorMessage(error)}`;
+    } finally {
+      this.#unmark();
     }
   }
 
   async #create(
-    uncommitted: readonly string[],
+    uncommitted: readonly string[] | undefined,
+    signal: AbortSignal | undefined,
   ): Promise<{ readonly beginning: Beginning; readonly notices: readonly string[] }> {
     if (existsSync(join(this.#common, "reftable")))
       throw new Error("repositories whose references are in a reftable are not supported.");
@@ -234,25 +265,35 @@ class Worktree {
         `there is a work tree or a branch agent/${this.#name} already. Choose another name, or remove it.`,
       );
     }
+    if (this.#readRef("refs/heads/agent") !== undefined) {
+      throw new Error(
+        `there is a branch agent, so that git allows none of the name agent/${this.#name}. Rename it: git branch -m agent NEW`,
+      );
+    }
     // A repository from an archive may contain symlinks there, which may point anywhere.
     for (const place of [`worktrees/${this.#name}`, this.#ref, `logs/${this.#ref}`, "objects/pack"]) {
       const link = findLink(this.#common, place);
       if (link !== undefined) throw new Error(`${link} is a link or no directory: nothing was written.`);
     }
     const commit = this.#head();
-    mkdirSync(this.#path, { recursive: true, mode: 0o700 });
     try {
-      await this.#checkOut(commit);
+      this.#store({ commit, source: this.#source, included: [], isUnfinished: true });
+      mkdirSync(this.#path, { recursive: true, mode: 0o700 });
+      const other = await this.#checkOut(commit, signal);
       const { included, notices } = await this.#include(commit);
       const beginning = { commit, source: this.#source, included };
-      writeFileSync(this.#beginningFile, JSON.stringify(beginning), { mode: 0o600 });
+      this.#store(beginning);
       const copied = new Set(included);
-      const missing = uncommitted.filter((name) => !copied.has(name));
-      return { beginning, notices: [...(missing.length > 0 ? [notCommitted(missing)] : []), ...notices] };
+      const missing = uncommitted?.filter((name) => !copied.has(name));
+      return { beginning, notices: [...notCommitted(missing), ...other, ...notices] };
     } catch (error) {
-      this.#remove();
+      this.#remove(commit);
       throw error;
     }
+  }
+
+  #store(beginning: Beginning): void {
+    writeFileSync(this.#beginningFile, JSON.stringify(beginning), { mode: 0o600 });
   }
 
   /** Works in a private repository that shares the project's objects. */
@@ -265,28 +306,36 @@ class Worktree {
     }
   }
 
-  /** The files of the project that are not as in its newest commit; none if that cannot be found out. */
-  async #uncommitted(): Promise<string[]> {
+  /** The files of the project that are not as in its newest commit; `undefined` if that cannot be found out. */
+  async #uncommitted(): Promise<string[] | undefined> {
     return await this.#withGit(this.#source, async (git, directory) => {
-      // The project's index knows which files are unchanged: without it every file would be read.
-      const index = readRegularFile(join(this.#own, "index"), LARGEST_INDEX);
-      if (index === undefined) return [];
-      writeFileSync(join(directory, "index"), index, { mode: 0o600 });
-      const staged = await git.run(["diff-index", "-z", "--cached", "--name-only", this.#head()]);
       const changed = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
-      const names = `${staged.toString()}\0${(await git.run(changed)).toString()}`
-        .split("\0")
-        .filter(Boolean);
-      return [...new Set(names)].sort();
-    }).catch(() => []);
+      const list = async (): Promise<string> => {
+        const staged = await git.run(["diff-index", "-z", "--cached", "--name-only", this.#head()]);
+        return `${staged.toString()}\0${(await git.run(changed)).toString()}`;
+      };
+      // The project's index knows which files are unchanged: without it every file is read.
+      const index = readRegularFile(join(this.#own, "index"), LARGEST_INDEX);
+      if (index) writeFileSync(join(directory, "index"), index, { mode: 0o600 });
+      const names = await (index ? list() : Promise.reject()).catch(async () => {
+        // It is missing, or split and refers to other files.
+        rmSync(join(directory, "index"), { force: true });
+        await git.run(["read-tree", this.#head()]);
+        return await list();
+      });
+      return [...new Set(names.split("\0").filter(Boolean))].sort();
+    }).catch(() => undefined);
   }
 
-  async #checkOut(commit: string): Promise<void> {
-    await this.#withGit(this.#path, async (git, directory) => {
+  /** Writes the files and makes git know the tree. Returns what is different from a checkout of git. */
+  async #checkOut(commit: string, signal: AbortSignal | undefined): Promise<string[]> {
+    const notices = await this.#withGit(this.#path, async (git, directory) => {
       await git.run(["read-tree", commit]);
-      await git.run(["checkout-index", "--all", "--quiet", "--index"]);
+      const limits = { limitMs: CHECK_OUT_MS, ...(signal && { signal }) };
+      await git.run(["checkout-index", "--all", "--quiet", "--index"], limits);
       mkdirSync(this.#entry, { recursive: true });
       copyFileSync(join(directory, "index"), join(this.#entry, "index"));
+      return differences(await submodules(git), await listed(git, FILTERED));
     });
     writeFileSync(join(this.#entry, "commondir"), "../..\n");
     writeFileSync(join(this.#entry, "gitdir"), `${join(this.#path, ".git")}\n`);
@@ -295,6 +344,7 @@ class Worktree {
     writeFileSync(ref, `${commit}\n`, { flag: "wx" });
     writeFileSync(join(this.#entry, "HEAD"), `ref: ${this.#ref}\n`);
     writeFileSync(join(this.#path, ".git"), `gitdir: ${this.#entry}\n`);
+    return notices;
   }
 
   /** Copies the files that `.worktreeinclude` names and git does not track, except secret ones. */
@@ -344,7 +394,7 @@ class Worktree {
     try {
       return await this.#removeUnchanged(beginning);
     } finally {
-      removeMark(this.#path);
+      this.#unmark();
     }
   }
 
@@ -363,10 +413,10 @@ class Worktree {
       return { isKept: true, summary };
     }
     try {
-      this.#remove();
+      this.#remove(beginning.commit);
     } catch (error) {
-      const summary = `The work tree ${this.#name} has no changes, but could not be removed: ${errorMessage(error)} Remove it with git worktree remove ${this.#path}.`;
-      return { isKept: true, summary };
+      const summary = `The work tree ${this.#name} has no changes, but could not be removed completely: ${errorMessage(error)}`;
+      return { isKept: false, summary };
     }
     return {
       isKept: false,
@@ -379,44 +429,47 @@ class Worktree {
     if (readLine(join(this.#entry, "HEAD")) !== `ref: ${this.#ref}`) return "it is on another branch";
     if (this.#readRef(this.#ref) !== commit) return "it has new commits";
     if (existsSync(join(this.#entry, "locked"))) return "it is locked";
-    const listed = await this.#withGit(this.#path, async (git) => {
+    const found = await this.#withGit(this.#path, async (git) => {
       await git.run(["read-tree", commit]);
       // Fails if files were changed: the list names them.
       await git.run(["update-index", "-q", "--refresh"]).catch(() => undefined);
-      const args = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
-      const names = (await git.run(args)).toString().split("\0").filter(Boolean);
-      return [...names, ...(await this.#filledSubmodules(git))];
+      const names = await listed(git, ["--modified", "--deleted", "--others", "--exclude-standard"]);
+      return [...names, ...(await submodules(git)).filter((name) => this.#isFilled(name))];
     });
     const isCopy = (name: string): boolean =>
       isSameFile(join(source, name), join(this.#path, name), LARGEST_INCLUDED);
     const copied = new Set(included);
     const changed = new Set([
-      ...listed.filter((name) => !copied.has(name)),
+      ...found.filter((name) => !copied.has(name)),
       ...included.filter((name) => existsSync(join(this.#path, name)) && !isCopy(name)),
     ]);
     if (changed.size === 0) return "";
     return `${changed.size} changed ${changed.size === 1 ? "file" : "files"}: ${named([...changed].sort())}`;
   }
 
-  /** Directories of submodules with files in them. They begin empty, and git lists nothing in them. */
-  async #filledSubmodules(git: PrivateGit): Promise<string[]> {
-    const entries = (await git.run(["ls-files", "-z", "--stage"])).toString().split("\0");
-    const names = entries.flatMap((entry) => /^160000 [^\t]*\t(.+)$/s.exec(entry)?.[1] ?? []);
-    return names.filter((name) => {
-      const path = join(this.#path, name);
-      const isDirectory = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-      return isDirectory && readdirSync(path).length > 0;
-    });
+  /** Whether a directory of a submodule has files. It begins empty, and git lists nothing in it. */
+  #isFilled(name: string): boolean {
+    const path = join(this.#path, name);
+    const isDirectory = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+    return isDirectory && readdirSync(path).length > 0;
   }
 
-  #remove(): void {
-    const isOwn = readLine(join(this.#entry, "gitdir")) === join(this.#path, ".git");
-    rmSync(this.#path, { recursive: true, force: true });
+  /** Removes what was made. A kill on the way leaves what `closeLeftover` recognises. */
+  #remove(commit: string): void {
+    const entry = readLine(join(this.#entry, "gitdir"));
+    const isOwn = entry === undefined || entry === join(this.#path, ".git");
+    // Renamed first: half a tree would look like work.
+    const old = join(this.#root, `.git-${this.#name}-${randomBytes(3).toString("hex")}`);
+    if (existsSync(this.#path)) renameSync(this.#path, old);
+    if (isOwn) {
+      rmSync(this.#entry, { recursive: true, force: true });
+      if (this.#readRef(this.#ref) === commit) {
+        rmSync(join(this.#common, this.#ref), { force: true });
+        rmSync(join(this.#common, "logs", this.#ref), { force: true });
+      }
+    }
     rmSync(this.#beginningFile, { force: true });
-    if (!isOwn) return;
-    rmSync(this.#entry, { recursive: true, force: true });
-    rmSync(join(this.#common, this.#ref), { force: true });
-    rmSync(join(this.#common, "logs", this.#ref), { force: true });
+    rmSync(old, { recursive: true, force: true });
   }
 
   #readBeginning(): Beginning {
@@ -427,9 +480,14 @@ class Worktree {
       );
     }
     const value: unknown = JSON.parse(text);
-    const { commit, source, included } = isRecord(value) ? value : {};
+    const { commit, source, included, isUnfinished } = isRecord(value) ? value : {};
     if (typeof commit === "string" && typeof source === "string" && Array.isArray(included))
-      return { commit, source, included: included.map(String) };
+      return {
+        commit,
+        source,
+        included: included.map(String),
+        ...(isUnfinished === true && { isUnfinished }),
+      };
     throw new Error(`${this.#beginningFile} does not say what the work tree began with.`);
   }
 
@@ -452,8 +510,33 @@ class Worktree {
   }
 }
 
-function notCommitted(names: readonly string[]): string {
-  return `Not in the work tree, because it is not committed: ${named(names)}.`;
+function notCommitted(names: readonly string[] | undefined): string[] {
+  if (names === undefined) return ["What is not committed is not in the work tree. It could not be listed."];
+  return names.length === 0 ? [] : [`Not in the work tree, because it is not committed: ${named(names)}.`];
+}
+
+/** Files whose attributes name a filter, such as that of Git LFS. */
+const FILTERED = ["--", ":(exclude,attr:!filter)", ":(exclude,attr:-filter)"];
+
+function differences(submodules: readonly string[], filtered: readonly string[]): string[] {
+  return [
+    ...(submodules.length > 0
+      ? [`Empty in the work tree, because they are submodules: ${named(submodules)}.`]
+      : []),
+    ...(filtered.length > 0
+      ? [`As stored in the repository, because filters such as Git LFS do not run: ${named(filtered)}.`]
+      : []),
+  ];
+}
+
+/** The files of the index, or of the work tree, that `git ls-files` lists. */
+async function listed(git: PrivateGit, options: readonly string[]): Promise<string[]> {
+  return (await git.run(["ls-files", "-z", ...options])).toString().split("\0").filter(Boolean);
+}
+
+async function submodules(git: PrivateGit): Promise<string[]> {
+  const entries = await listed(git, ["--stage"]);
+  return entries.flatMap((entry) => /^160000 [^\t]*\t(.+)$/s.exec(entry)?.[1] ?? []);
 }
 
 function named(names: readonly string[]): string {

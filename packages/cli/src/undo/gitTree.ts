@@ -104,7 +104,9 @@ export class GitTree {
     });
     writeFileSync(join(this.#directory, "info/attributes"), ATTRIBUTES);
     if (paths.length === 0) return;
-    await this.#git.run(["update-index", "--force-remove", "-z", "--stdin"], `${paths.join("\0")}\0`);
+    await this.#git.run(["update-index", "--force-remove", "-z", "--stdin"], {
+      input: `${paths.join("\0")}\0`,
+    });
     await this.#update(paths);
   }
 
@@ -154,7 +156,9 @@ export class GitTree {
   async #update(paths: readonly string[]): Promise<void> {
     const kept = paths.filter((path) => this.#isKept(path));
     if (kept.length === 0) return;
-    await this.#git.run(["update-index", "--add", "--remove", "-z", "--stdin"], `${kept.join("\0")}\0`);
+    await this.#git.run(["update-index", "--add", "--remove", "-z", "--stdin"], {
+      input: `${kept.join("\0")}\0`,
+    });
   }
 
   /** The changes from one tree to the current files. */

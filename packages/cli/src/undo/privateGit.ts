@@ -2,10 +2,12 @@ import { spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { devNull } from "node:os";
 import { join } from "node:path";
+import { escapeToLine } from "@agent/internal";
 import { ownProgram } from "@agent/terminal/host";
 
 const LIMIT_MS = 20_000;
 const MOST_OUTPUT = 256 * 1024 * 1024;
+const MOST_ERROR = 300;
 /** The largest single allocation: the repository may contain small objects that expand to gigabytes. */
 const LARGEST_ALLOCATION = 512 * 1024 * 1024;
 
@@ -37,6 +39,12 @@ const PINNED = Object.entries({
   "gc.auto": "0",
   "maintenance.auto": "false",
 }).flatMap(([key, value]) => ["-c", `${key}=${value}`]);
+
+interface GitOptions {
+  readonly input?: string;
+  readonly limitMs?: number;
+  readonly signal?: AbortSignal;
+}
 
 /**
  * Runs git in a repository that this class writes itself, for the files of another worktree. This is the only place
@@ -72,14 +80,15 @@ export class PrivateGit {
   }
 
   /** Runs a subcommand and resolves to its output. Rejects if it fails or exceeds a limit. */
-  run(args: readonly string[], input?: string): Promise<Buffer> {
+  run(args: readonly string[], { input, limitMs = LIMIT_MS, signal }: GitOptions = {}): Promise<Buffer> {
     return new Promise((settle, reject) => {
       const child = spawn(this.#program, ["--no-pager", ...PINNED, ...args], {
         cwd: this.#worktree,
         env: this.#environment(),
-        stdio: [input === undefined ? "ignore" : "pipe", "pipe", "ignore"],
-        timeout: LIMIT_MS,
+        stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+        timeout: limitMs,
         killSignal: "SIGKILL",
+        ...(signal && { signal }),
       });
       const chunks: Buffer[] = [];
       let size = 0;
@@ -88,10 +97,16 @@ export class PrivateGit {
         if (size > MOST_OUTPUT) child.kill("SIGKILL");
         else chunks.push(chunk);
       });
+      let problem = "";
+      child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+        problem = (problem + chunk).slice(0, MOST_ERROR);
+      });
       child.on("error", reject);
       child.on("close", (code) => {
+        const [reason = ""] = problem.trim().split("\n");
         if (code === 0) settle(Buffer.concat(chunks));
-        else reject(new Error(`git ${args.join(" ")} exited with ${code}`));
+        else if (code === null) reject(new Error(`git ${args[0]} was stopped: it took or wrote too much`));
+        else reject(new Error(`git ${args[0]} failed: ${escapeToLine(reason) || `it exited with ${code}`}`));
       });
       // Git may exit before it has read all input: its exit code explains why.
       child.stdin?.on("error", () => undefined);

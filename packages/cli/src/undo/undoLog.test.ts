@@ -460,6 +460,31 @@ describe("undo of what commands changed in a git work tree", () => {
     expect(readFileSync(at(".git", "index")).equals(index)).toBe(true);
   });
 
+  test("reverts what two agents did at the same time in their own work trees, after these were closed", async () => {
+    const trees = ["one", "two"].map((name) => join(folder, name));
+    for (const tree of trees) git("worktree", "add", "--detach", tree);
+    const before = trees.map(treeHash);
+    log.beginTurn("both");
+    // Ids are unique in one agent only.
+    const same = { id: "same", describe: describeAs(), capabilities: ["execute"] as const };
+    for (const tree of trees) await log.before(same, tree);
+    for (const cwd of trees) execFileSync("sh", ["-c", "echo 2 > tracked; rm run; echo n > made"], { cwd });
+    for (const tree of trees) await log.after("same", tree);
+    await log.endTurn();
+    for (const tree of trees) log.closeDirectory(tree);
+    expect(trees.map(treeHash)).not.toEqual(before);
+    expect((await log.undo()).kept).toEqual([]);
+    expect(trees.map(treeHash)).toEqual(before);
+    const [first = "", second = ""] = trees;
+    rmSync(second, { recursive: true });
+    const { kept } = await log.redo();
+    expect(readFileSync(join(first, "made"), "utf8")).toBe("n\n");
+    expect(kept.map(({ path }) => path).sort()).toEqual(
+      ["made", "run", "tracked"].map((name) => join(second, name)),
+    );
+    expect(existsSync(second)).toBe(false);
+  });
+
   test("restores files that git converts as they were on the disk, and runs no filter", async () => {
     writeFileSync(at(".gitattributes"), "crlf text eol=lf\nlarge filter=pointer\n");
     writeFileSync(at("large"), "the whole of a large file\n");
