@@ -138,7 +138,7 @@ function checkedIsolation(value: string | readonly string[]): "worktree" {
   throw new Error(`isolation can only be "worktree", got ${quote(String(value))}`);
 }
 
-/** The part of YAML that front matter uses: texts, folded texts and lists. Other keys are ignored. */
+/** The part of YAML that front matter uses: texts, folded texts, lists and comments. Other keys are ignored. */
 function parseFields(head: string): Record<string, string | readonly string[] | undefined> {
   const fields: Record<string, string | readonly string[]> = Object.create(null);
   const lines = head.split("\n");
@@ -147,7 +147,7 @@ function parseFields(head: string): Record<string, string | readonly string[] | 
     if (key === undefined) continue;
     const below: string[] = [];
     while (/^(?:[ \t]+|- |$)/.test(lines[at + 1] ?? "x")) below.push((lines[++at] ?? "").trim());
-    fields[key] = readValue(value.trim(), below);
+    fields[key] = readValue(withoutComment(value.trim()), below);
   }
   return fields;
 }
@@ -155,15 +155,26 @@ function parseFields(head: string): Record<string, string | readonly string[] | 
 function readValue(value: string, below: readonly string[]): string | readonly string[] {
   if (/^[|>][+-]?$/.test(value)) return below.join(value.startsWith("|") ? "\n" : " ").trim();
   if (value === "" && below.some((line) => line.startsWith("- "))) {
-    return below.filter((line) => line.startsWith("- ")).map((line) => unquoted(line.slice(2)));
+    return below
+      .filter((line) => line.startsWith("- "))
+      .map((line) => unquoted(withoutComment(line.slice(2).trim())));
   }
-  const list = /^\[(.*)\]$/.exec(value)?.[1];
+  const whole = [value, ...below.map(withoutComment)].join(" ");
+  const list = /^\[(.*)\]\s*$/.exec(whole)?.[1];
   if (list !== undefined) return list.split(",").map(unquoted);
-  return unquoted([value, ...below].join(" "));
+  return unquoted(whole);
+}
+
+/** A comment begins at the start of a value or after a space, outside of quotes. */
+function withoutComment(value: string): string {
+  const [, quoted] = /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')\s+#.*$/.exec(value) ?? [];
+  if (quoted !== undefined) return quoted;
+  return /^["']/.test(value) ? value : value.replace(/(?:^|\s)#.*$/, "").trimEnd();
 }
 
 function unquoted(text: string): string {
   const trimmed = text.trim();
-  const [, inner] = /^"(.*)"$|^'(.*)'$/s.exec(trimmed)?.filter((part) => part !== undefined) ?? [];
-  return inner === undefined ? trimmed : inner.replaceAll('\\"', '"').replaceAll("\\n", "\n");
+  const [, double, single] = /^"(.*)"$|^'(.*)'$/s.exec(trimmed) ?? [];
+  if (single !== undefined) return single.replaceAll("''", "'");
+  return double === undefined ? trimmed : double.replaceAll('\\"', '"').replaceAll("\\n", "\n");
 }

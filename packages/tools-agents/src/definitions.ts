@@ -50,16 +50,21 @@ const BUILT_IN: readonly AgentDefinition[] = [
   },
 ];
 
-/** The agents of one registration: of the config, of files in the project, of packs, and built-in ones. */
+/**
+ * The agents of one registration: of the config, of files in the project if `usesProject`, of packs, and built-in ones.
+ */
 export class Definitions {
-  readonly #fixed: readonly AgentDefinition[];
+  readonly #configured: readonly AgentDefinition[];
+  readonly #ofProject: readonly AgentDefinition[];
   readonly #ofPacks: () => readonly PackAgent[];
+  readonly #usesProject: () => boolean;
   readonly problems: readonly DefinitionProblem[];
 
   constructor(
     configured: readonly AgentDefinition[],
     directory: string | undefined,
     ofPacks: () => readonly PackAgent[] = () => [],
+    usesProject: () => boolean = () => true,
   ) {
     const read =
       directory === undefined ? [] : DIRECTORIES.map((one) => readDefinitions(join(directory, one)));
@@ -78,8 +83,10 @@ export class Definitions {
         problems.push({ place: one.place, problem: `${quote(one.name)} is built in. Choose another name` });
       } else found.set(one.name, one);
     }
-    this.#fixed = [...found.values()];
+    this.#configured = configured;
+    this.#ofProject = [...found.values()].filter((one) => !configured.includes(one));
     this.#ofPacks = ofPacks;
+    this.#usesProject = usesProject;
     this.problems = problems;
   }
 
@@ -88,7 +95,8 @@ export class Definitions {
     const packs = this.#ofPacks().map(
       ({ systemPrompt, ...rest }): AgentDefinition => ({ ...rest, prompt: systemPrompt, place: "a pack" }),
     );
-    const all = [...this.#fixed, ...BUILT_IN, ...packs];
+    const ofProject = this.#usesProject() ? this.#ofProject : [];
+    const all = [...this.#configured, ...ofProject, ...BUILT_IN, ...packs];
     const byName = new Map<string, AgentDefinition>();
     for (const one of all) if (!byName.has(one.name)) byName.set(one.name, one);
     return [...byName.values()];

@@ -105,12 +105,15 @@ export const { packName, packApiVersion, followsDirectory, register } = definePa
     const definitions = new Definitions(
       configured,
       projectAgents ? directory : undefined,
-      host.agents ?? (() => []),
+      host.agents,
+      host.usesInstructions,
     );
     const kept = host.directories?.project;
     const conversations = new Conversations(kept === undefined ? undefined : join(kept, "conversations"));
 
     const background = new BackgroundAgents();
+    /** The agents that answer a further message. */
+    const busy = new Set<string>();
     const { startAgent: startInBackground, wake } = host;
 
     const childRequest = (
@@ -273,9 +276,17 @@ export const { packName, packApiVersion, followsDirectory, register } = definePa
       describe: ({ id, message }) => ({ title: titleOf(id, message), targets: [] }),
       async execute({ id, message }, call) {
         background.checkEnded(id);
-        const { agent, messages, isolation } = conversations.get(id);
-        const definition = isolated(definitions.get(agent), isolation !== undefined);
-        return await run(id, definition, { message, history: messages }, call);
+        // Two answers to the same conversation: the first to end would be lost.
+        if (busy.has(id))
+          throw new Error(`the agent ${quote(id)} is answering another message. Send one after the other.`);
+        busy.add(id);
+        try {
+          const { agent, messages, isolation } = conversations.get(id);
+          const definition = isolated(definitions.get(agent), isolation !== undefined);
+          return await run(id, definition, { message, history: messages }, call);
+        } finally {
+          busy.delete(id);
+        }
       },
     });
 

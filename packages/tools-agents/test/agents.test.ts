@@ -328,6 +328,27 @@ describe("agent_send", () => {
     expect(results(second)[0]).toContain("More found.");
   });
 
+  test("refuses a second message while the agent answers one", async () => {
+    let id = "";
+    const agent = agentWith([
+      run("explore", "Find it."),
+      "Found.",
+      ({ messages }) => {
+        id = idOf(contentText(messages.at(-1)?.content ?? ""));
+        const send = (message: string) => ({ name: "agent_send", args: { id, message } });
+        return { calls: [send("one"), send("two")] };
+      },
+      "Answer.",
+      call("agent_send", { id: "x", message: "x" }),
+      "Done.",
+    ]);
+    await agent.chat("go");
+    expect(results(agent).slice(1, 3).sort()).toEqual([
+      expect.stringContaining("Answer."),
+      expect.stringContaining("is answering another message. Send one after the other."),
+    ]);
+  });
+
   test.each(["explore-00000000", "../../etc/passwd", "", "x".repeat(5000)])(
     "refuses the id %s",
     async (id) => {
@@ -376,6 +397,13 @@ You review changes.
       FILE.replace("Reviews changes.", '"Reviews changes."').replace("[look]", "\n  - look"),
     ],
     ["a folded text", FILE.replace("Reviews changes.", ">\n  Reviews\n  changes.")],
+    [
+      "comments",
+      FILE.replace("name: reviewer", "name: reviewer # it reviews")
+        .replace("[look]", "[look] # only looks")
+        .replace("high", "high # thorough"),
+    ],
+    ["a list on several lines", FILE.replace("[look]", "[\n  look, # looks\n  save,\n]")],
     ["no name", FILE.replace("name: reviewer\n", "")],
     ["unknown keys", FILE.replace("effort", "color: red\neffort")],
   ])("may have %s", async (_name, text) => {

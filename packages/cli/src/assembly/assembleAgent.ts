@@ -218,6 +218,7 @@ export async function assembleAgent(
       optOut: SANDBOX_OPT_OUT,
     },
     notice,
+    usesInstructions: () => use === "all",
     model: hostModel(provider, settings.contextTokens),
     ...(resolveModel && { resolveModel: hostModels(resolveModel) }),
     ...(askPack && { ask: askPack }),

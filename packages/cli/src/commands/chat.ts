@@ -11,7 +11,7 @@ export async function chatCommand(flags: RunFlags, options: Omit<StartOptions, "
     const changed = flags.config === false ? undefined : rememberScreenReader(loaded.settings.screenReader);
     return {
       loaded,
-      instructions: await mayUseInstructions(flags, false, aside),
+      instructions: await mayUseInstructions(flags, loaded, false, aside),
       notes: changed === undefined ? [] : [changed],
     };
   });

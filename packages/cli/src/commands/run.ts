@@ -76,7 +76,7 @@ async function runHere(words: readonly string[], flags: RunFlags): Promise<ExitC
   try {
     const loaded = await loadRunSettings(flags);
     const { runTask } = await import("../run/runTask.js");
-    const instructions = await mayUseInstructions(flags, quiet);
+    const instructions = await mayUseInstructions(flags, loaded, quiet);
     const images = flags.image ?? [];
     return await runTask(task, loaded, {
       resume,

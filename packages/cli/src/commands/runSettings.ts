@@ -9,6 +9,8 @@ import type { SettingsFlags } from "../settings/flags.js";
 import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
 
 const MOST_NAMED = 10;
+/** The pack that starts the sub-agents which a project defines. */
+const AGENTS = "@agent/tools-agents";
 
 /** Loads the settings. If only a local model server could answer, asks the user about servers without a decision. */
 export async function loadRunSettings(flags: SettingsFlags, aside: Aside = atOnce): Promise<LoadedSettings> {
@@ -34,6 +36,7 @@ export async function loadRunSettings(flags: SettingsFlags, aside: Aside = atOnc
  */
 export async function mayUseInstructions(
   { instructions }: { readonly instructions?: boolean },
+  { settings }: LoadedSettings,
   quiet: boolean,
   aside: Aside = atOnce,
 ): Promise<InstructionUse> {
@@ -41,13 +44,16 @@ export async function mayUseInstructions(
   const { findInstructions, InstructionConsent, instructionSize } = await import(
     "../instructions/instructions.js"
   );
-  const { projectCommands } = await import("../instructions/ownCommands.js");
+  const { projectAgents, projectCommands } = await import("../instructions/ownCommands.js");
   const cwd = process.cwd();
   const consent = new InstructionConsent(cwd);
   const found = findInstructions(cwd).filter(({ file }) => !isInside(configDirectory(), file));
   const names = [
     ...found.map((one) => `${nameFrom(cwd, one.file)} (${instructionSize(one)})`),
     ...projectCommands(cwd).flatMap(({ kind, file }) => (kind === "skill" ? [nameFrom(cwd, file)] : [])),
+    ...(settings.packs.some(({ name }) => name === AGENTS)
+      ? projectAgents(cwd).map((file) => nameFrom(cwd, file))
+      : []),
     ...(consent.leftOut === undefined ? [] : [nameFrom(cwd, consent.leftOut)]),
   ];
   if (names.length === 0) return "all";

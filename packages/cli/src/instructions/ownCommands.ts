@@ -77,6 +77,16 @@ export function projectCommands(cwd: string): OwnCommand[] {
   );
 }
 
+/** The files in which the project defines sub-agents, for the pack that starts them. */
+export function projectAgents(cwd: string): string[] {
+  return PROJECT_DIRECTORIES.flatMap((directory) => {
+    const agents = join(cwd, directory, "agents");
+    return list(agents)
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => join(agents, name));
+  });
+}
+
 /** The message of a command. `$ARGUMENTS` and `$1` are replaced with the user's text after its name. */
 export function expandOwnCommand({ kind, text, file }: OwnCommand, argument: string): string {
   if (kind === "skill") {

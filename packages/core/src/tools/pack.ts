@@ -160,6 +160,11 @@ export interface PackHost<Options = unknown> {
   readonly directory?: string;
   /** Whether child agents can have their own git work tree: `ChildAgentRequest.worktree`. */
   readonly worktrees?: boolean;
+  /**
+   * Whether files of the project may instruct the model, such as definitions of agents: the user may have declined. Ask on
+   * use, since they can change it. Absent: they may.
+   */
+  readonly usesInstructions?: () => boolean;
   /** The base of relative paths in the options: the directory of the config. Absent: the working directory. */
   readonly baseDirectory?: string;
   /** The current model. Read it on use: the user may switch to another. Absent if there is no model. */
