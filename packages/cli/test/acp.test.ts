@@ -115,6 +115,32 @@ test("applies rules of the configuration, and adds one for the project on always
   await later.end();
 });
 
+test("asks the editor at a limit: yes continues, no ends the message with the reason", async () => {
+  // An answer of the scripted model takes 1290 tokens.
+  const { sandbox, model, env, args } = await project({ maxTokens: 3000 });
+  const asked: string[] = [];
+  let choice = "yes";
+  const client = await AcpClient.start(sandbox, {
+    ...{ env, args },
+    answer: ({ params }) => {
+      asked.push(params.toolCall.title);
+      return select(choice)();
+    },
+  });
+  const sessionId = await client.open(sandbox.project);
+  const task = 'call list_dir {"path":"."}\nthen say the end';
+  expect((await client.prompt(sessionId, task)).result).toEqual({ stopReason: "end_turn" });
+  expect(client.said()).toBe("the end");
+  expect(asked).toEqual([
+    expect.stringMatching(/The limit of 3000 tokens[\s\S]*Continue up to 6000 tokens\?/),
+  ]);
+  choice = "no";
+  const { error } = await client.prompt(sessionId, task);
+  expect(error?.message).toContain("The limit of 6000 tokens for this conversation is reached");
+  expect(model.requests).toHaveLength(3);
+  await client.end();
+});
+
 test("hides tools that change something from the model in read-only mode, whatever was allowed", async () => {
   const { sandbox, model, env, args } = await project({ permissions: { allow: ["write_file"] } });
   const client = await AcpClient.start(sandbox, { env, args });

@@ -80,6 +80,10 @@ describe("a call that a model wrote wrongly", () => {
     [{ file: "a", file_path: "b" }],
     [{ path: { a: 1 } }],
     [{ path: "a", limit: "0" }],
+    // What JSON has read of 1.10 and of a long id is not what was written.
+    [{ path: "a", old_text: 1.1 }],
+    [{ path: "a", old_text: 1.2345678901234567e19 }],
+    [{ path: "a", limit: "12345678901234567890" }],
   ])("is not run if it has no reading, or several: %j", async (args) => {
     const { tool, ran } = noting("edit", EDIT, OPTIONAL);
     const agent = agentWith([call("edit", args), "Done."], [tool]);
@@ -189,6 +193,15 @@ describe("a call that the model writes as text", () => {
     '[TOOL_CALLS][{"name": "look", "arguments": {}}]',
     '```json\n{"name": "look", "arguments": {"path": "a"}}\n```',
     '{"tool": "look", "args": {}}',
+    "<tool_call>look\n<arg_key>path</arg_key>\n<arg_value>a</arg_value>\n</tool_call>",
+    "<|tool_calls_section_begin|><|tool_call_begin|>functions.look:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
+    '<minimax:tool_call>\n<invoke name="look">\n</invoke>\n</minimax:tool_call>',
+    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>look\n```json\n{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>look<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    '<|tool_call|>[{"name": "look", "arguments": {}}]',
+    "[TOOL_CALLS]look[ARGS]{}",
+    '<|python_tag|>{"name": "look", "parameters": {}}',
+    "<|channel|>commentary to=functions.look <|constrain|>json<|message|>{}",
   ];
 
   test.each(TEXTS)("is sent back once and is not the answer: %j", async (text) => {

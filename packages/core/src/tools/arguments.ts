@@ -309,13 +309,17 @@ function readAs(
   switch (type) {
     case "number":
     case "integer":
-      return NUMBER.test(text) ? { value: Number(text), as: `the number ${text}` } : undefined;
+      // A longer number, such as an id, would be rounded.
+      return NUMBER.test(text) && (text.includes(".") || Number.isSafeInteger(Number(text)))
+        ? { value: Number(text), as: `the number ${text}` }
+        : undefined;
     case "boolean":
       return /^(true|false)$/i.test(text)
         ? { value: text.toLowerCase() === "true", as: text.toLowerCase() }
         : undefined;
     case "string":
-      if (kind === "number" || kind === "boolean") return { value: String(value), as: "text" };
+      // Of 1.10 only 1.1 is left, and of a long number only its first digits.
+      if (Number.isSafeInteger(value) || kind === "boolean") return { value: String(value), as: "text" };
       // The content of a file may be meant as a list in JSON.
       if (isSynonym("content", where)) return undefined;
       if (Array.isArray(value) && value.length === 1 && typeof value[0] === "string")
