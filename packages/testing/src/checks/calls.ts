@@ -60,7 +60,7 @@ export const CALL_CHECKS: readonly Check[] = [
         problems.push({
           expected: "a misspelt argument is refused",
           got: "the schema accepts any name",
-          cure: "Set additionalProperties: false, as functionTool() does; in zod, use z.strictObject().",
+          cure: "Set additionalProperties: false; in zod, use z.strictObject().",
         });
       }
       const [sample] = subject.samples(tool);
@@ -171,7 +171,7 @@ export const CALL_CHECKS: readonly Check[] = [
         {
           expected: "the process can end after the call",
           got: left.join("; "),
-          cure: "Close what the call opened; unref() what is meant to stay, and end it in dispose(), which registry.provide() takes.",
+          cure: "Close what the call opened; unref() what is meant to stay, and end it in dispose(), which setup() returns.",
         },
         ...others,
       ];

@@ -56,7 +56,7 @@ export const DECLARATION_CHECKS: readonly Check[] = [
         {
           expected: `schema.function.name is ${describeValue(tool.name)}`,
           got: describeValue(name),
-          cure: "Build the schema with functionTool(this.name, …).",
+          cure: "Create the tool with defineTool(), which has one name.",
         },
       ];
     }),
@@ -70,9 +70,9 @@ export const DECLARATION_CHECKS: readonly Check[] = [
         ? []
         : [
             {
-              expected: "a schema of the form functionTool() gives, the same at each call",
+              expected: "a schema of a function, the same at each call",
               got: problem,
-              cure: "Use functionTool() from @agent/core/toolkit and JSON Schema types (object, number, …).",
+              cure: "Create the tool with defineTool() and JSON Schema types (object, number, …).",
             },
           ];
     }),
@@ -98,8 +98,7 @@ export const DECLARATION_CHECKS: readonly Check[] = [
     title: "declares the capabilities of each tool",
     run: eachTool(({ capabilities, enabled }) => {
       const known = `some of ${TOOL_CAPABILITIES.join(", ")}`;
-      const cure =
-        'Declare it on the tool: readonly capabilities = ["read"] as const; [] means it touches nothing.';
+      const cure = 'Declare it in defineTool(): capabilities: ["read"]; [] means it touches nothing.';
       if (!Array.isArray(capabilities)) {
         return [{ expected: `capabilities, ${known}`, got: describeValue(capabilities), cure }];
       }
@@ -125,7 +124,7 @@ export const DECLARATION_CHECKS: readonly Check[] = [
         {
           expected: "a tool with these capabilities starts disabled",
           got: `it is on, with ${risky.join(", ")}`,
-          cure: "registry.register(tool, { enabled: false })",
+          cure: "Return off(tool) from setup().",
         },
       ];
     }),

@@ -77,7 +77,7 @@ export const LOADING_CHECKS: readonly Check[] = [
         findings.push({
           expected: "at least one tool, or another service such as a skill, a command or hooks",
           got: "none",
-          cure: "Call registry.register(tool) or registry.provide(services) in register().",
+          cure: "Return it from setup() of definePack().",
         });
       }
       return {
@@ -137,7 +137,7 @@ export const LOADING_CHECKS: readonly Check[] = [
                 {
                   expected: "register() throws for a misspelt option",
                   got: "it was ignored",
-                  cure: "Use definePack(), which refuses unknown options, or packOptions() from @agent/core/toolkit.",
+                  cure: "Use definePack(), which refuses unknown options.",
                 },
               ]
             : [],
