@@ -7,11 +7,9 @@ import { hasTmux } from "./terminal.js";
 const AGENT = "---\ndescription: Reviews changes.\n---\nYou review.\n";
 const RUN = `call agent_run ${JSON.stringify({ agent: "reviewer", task: "say fine" })}\nthen say ok`;
 
-function write(
-  box: Sandbox,
-  packs: readonly string[] = ["@agent/preset-default", "@agent/tools-agents"],
-): void {
+function write(box: Sandbox): void {
   box.link("@agent/tools-agents", "@agent/preset-default");
+  const packs = ["@agent/preset-default", "@agent/tools-agents"];
   box.write("agent.config.json", JSON.stringify({ packs }));
   box.write(".claude/agents/reviewer.md", AGENT);
 }
@@ -30,7 +28,7 @@ describe("sub-agents that a project defines", () => {
     expect(without.stderr).not.toContain("reviewer.md");
     expect(model.lastRequest).toContain("there is no agent");
     // Without the pack that starts them they are no instructions.
-    write(box, ["@agent/preset-default"]);
+    box.write("agent.config.json", JSON.stringify({ packs: ["@agent/preset-default"] }));
     expect((await box.run(["--trust", "say hello"], { env: model.env })).stderr).not.toContain("reviewer.md");
   });
 
