@@ -56,9 +56,7 @@ describe("describePack", () => {
     );
     expect(status).toBe(1);
     expect(stdout).toMatch(/not ok \d+ - registers its tools and starts nothing/);
-    expect(stdout).toContain(
-      "cure: Call registry.register(tool) or registry.provide(services) in register().",
-    );
+    expect(stdout).toContain("cure: Return it from setup() of definePack().");
     expect(stdout).toMatch(/ok \d+ - does nothing when it is imported/);
   });
 
