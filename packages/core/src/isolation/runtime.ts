@@ -24,7 +24,7 @@ import {
   MAX_INLINE_CHARACTERS,
   type Message,
 } from "./protocol.js";
-import { createFetch, orAborted } from "./runtimeFetch.js";
+import { createFetch, orAbortReason } from "./runtimeFetch.js";
 import { writeThroughHost } from "./runtimeFiles.js";
 
 const MAX_ERROR_CHARACTERS = 4000;
@@ -197,7 +197,7 @@ async function request(
   });
   if (signal === undefined) return await answered;
   try {
-    return await orAborted(answered, signal);
+    return await orAbortReason(answered, signal);
   } catch (error) {
     if (asked.has(ask)) {
       send({ method: "cancel", params: { ask } });

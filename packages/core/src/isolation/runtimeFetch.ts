@@ -61,8 +61,8 @@ export function createFetch(ask: Ask, send: (message: Message) => void): typeof 
   };
 }
 
-/** Rejects with the reason of the signal once it aborts. */
-export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Rejects with the reason of the signal once it aborts, as `fetch` does. `orAborted` of the toolkit rejects with its own error. */
+export async function orAbortReason<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return await new Promise<T>((resolve, reject) => {
     const stop = (): void => reject(signal.reason);
     if (signal.aborted) stop();
