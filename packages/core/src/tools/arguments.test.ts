@@ -116,6 +116,26 @@ describe("reading arguments in their only way", () => {
     expect(repaired(parameters, args)).toBeUndefined();
   });
 
+  test.each<[string, string[]]>([
+    ["path", ["filepath", "file", "filename", "target_file", "absolutePath"]],
+    ["paths", ["files", "file_paths"]],
+    ["directory", ["dir", "folder", "path"]],
+    ["old_text", ["old_string", "old_str", "search", "find"]],
+    ["new_text", ["new_string", "new_str", "replace", "replacement"]],
+    ["content", ["contents", "file_text", "text", "fileContent"]],
+    ["command", ["cmd", "script", "bash"]],
+    ["pattern", ["regex", "query", "search_term"]],
+    ["cwd", ["workdir", "working_directory"]],
+    ["url", ["uri", "link"]],
+  ])("reads as %s the names that models use for it", (name, others) => {
+    for (const other of others)
+      expect(repaired(schema({ [name]: {} }, [name]), { [other]: "x" }), other).toEqual({ [name]: "x" });
+  });
+
+  test.each(["input", "arguments", "args", "parameters", "params"])("unwraps %s", (wrapper) => {
+    expect(repaired(schema({ a: text }), { [wrapper]: '{"a":"x"}' })).toEqual({ a: "x" });
+  });
+
   test("does not read one text as the flag of another name", () => {
     const search = schema({ query: text, regex: { type: "boolean" } }, ["query"], CLOSED);
     expect(repaired(search, { pattern: "x" })).toEqual({ query: "x" });

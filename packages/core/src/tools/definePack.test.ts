@@ -72,6 +72,21 @@ describe("definePack", () => {
     );
   });
 
+  test.each([
+    z.looseObject({ city: z.string().optional() }),
+    z.record(z.string(), z.unknown()),
+    z.object({ city: z.string().optional() }).catchall(z.number()),
+  ])("takes further options where the schema takes them", (options) => {
+    const seen = vi.fn();
+    const setup = (host: { options: unknown }) => {
+      seen(host.options);
+      return { tools: [now] };
+    };
+    const pack = definePack({ name: "@x/open", options: options as never, setup: setup as never });
+    createToolRegistry(fakeContext(), [[pack, { zoom: 3 } as never]]);
+    expect(seen).toHaveBeenCalledWith({ zoom: 3 });
+  });
+
   test("withholds a tool with the reason that setup returns", async () => {
     const pack = definePack({
       name: "@x/search",

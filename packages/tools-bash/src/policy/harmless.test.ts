@@ -89,6 +89,8 @@ describe("what programs run by design, and words as data, are not refused", () =
   vim --version
   less f
   man ls
+  set -- a "$b"
+  getopts "$options" option
   fd -e js
   fd pattern src -x wc -l
   fd . -X ls
@@ -229,6 +231,7 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     "sed '1i\\\ne rm x' f",
     "sed -e ':a' -e '$!{N;ba' -e '}' -e 's/\\n/ /g' f",
     "sed 1,5d f",
+    "sed -e p -- -f.txt",
     "sed --version",
     `x=abc; echo "\${x}" "$x" $x`,
     "declare -r x=1; export y='a[0]'",

@@ -166,6 +166,14 @@ describe("a command named by an option, a subcommand or a variable of another pr
   CC='rm x' make
   awk 'BEGIN{system("rm x")}'
   sed '1e rm x' f
+  sed -n -e '1e rm x' f
+  sed -- '1e rm x' f
+  sed 's/[/]/rm x/e' f
+  read "$x"
+  read -r a "$b"
+  unset "$x"
+  export a=1 b=2 "$x"
+  getopts ab "$name"
   perl -e 'x'
   python -c 'x'
   busybox sh -c 'rm x'

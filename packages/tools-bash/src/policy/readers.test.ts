@@ -35,6 +35,7 @@ describe("a command that only reads", () => {
     ls
     ls -la src
     cat src/a.ts
+    cat -
     head -n 40 src/a.ts
     wc -l src/a.ts
     rg -n foo src
