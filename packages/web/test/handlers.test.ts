@@ -6,6 +6,7 @@ import { join } from "node:path";
 import {
   Agent,
   Conversation,
+  type ConversationStore,
   contextType,
   defineTool,
   loadSession,
@@ -482,6 +483,45 @@ test("asks again on the next server about a call that waits when the server is k
       { type: "text", text: "Greeted after all." },
     ],
   });
+});
+
+test("shows a question only once it is stored, and asks it all the same if the store fails", async () => {
+  const memory = memoryStore();
+  const failures: unknown[] = [];
+  let fails = false;
+  const store: ConversationStore = {
+    load: memory.load,
+    append: async (...stored) => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      if (fails) throw new Error("no database");
+      await memory.append(...stored);
+    },
+  };
+  const page = await open(
+    await start(nodeHttp, [], {
+      store,
+      open: (_id, { approve, conversation }) =>
+        new Agent(scriptedProvider([GREET, "One.", GREET, "Two."]), {
+          conversation,
+          tools: [greeter],
+          approve,
+        }),
+      onError: (error) => failures.push(error),
+    }),
+  );
+  const ask = async () => {
+    await page.post({ type: "send", content: "Greet Ada." });
+    await page.until(({ approvals }) => approvals.length === 1);
+    return (await memory.load("1")).findLast(({ type }) => type === "suspended");
+  };
+  expect(await ask()).toMatchObject({ calls: [{ name: "greet", args: { who: "Ada" } }] });
+  await page.post({ type: "decide", id: page.state.approvals[0]?.id ?? "", decision: "allow" });
+  await page.until(({ status }) => status === "idle");
+  expect(failures).toEqual([]);
+  fails = true;
+  expect(await ask()).toMatchObject({ calls: [] });
+  expect(failures.map(String)).toEqual([expect.stringContaining("no database")]);
+  fails = false;
 });
 
 test("answers the newest message again", async () => {

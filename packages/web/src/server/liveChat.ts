@@ -252,8 +252,12 @@ export class LiveChat {
         ...(preview && { preview }),
       });
       this.#agent.conversation.noteWaiting([...this.#noted.values()]);
+      // A question that pages have seen must survive a crash. If it cannot be stored, it is asked all the same.
+      await this.#agent.conversation.flush().catch(this.#options.onError);
     }
     const decision = await new Promise<ApprovalDecision | "suspend">((resolve) => {
+      if (this.#closed) return resolve("suspend");
+      if (signal.aborted) return resolve({ deny: "the user stopped the agent." });
       this.#waiting.set(id, resolve);
       signal.addEventListener("abort", () => resolve({ deny: "the user stopped the agent." }), {
         once: true,
