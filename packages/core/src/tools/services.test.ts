@@ -6,7 +6,7 @@ import { scriptedProvider } from "../providers/replay.js";
 import { createToolRegistry } from "./factory.js";
 import type { BackgroundJob, PackServices, ToolPack } from "./pack.js";
 import { registerPack } from "./registerPack.js";
-import { PackServiceList, serviceNames } from "./services.js";
+import { HOOKS, PackServiceList, serviceNames } from "./services.js";
 
 const packOf = (services: PackServices, name = "serving"): ToolPack => ({
   packName: name,
@@ -345,4 +345,12 @@ test("lists the services of a pack for a user who is to accept it", () => {
     }),
   ).toEqual(["hooks", "prompt text", "mentions", "command /deploy", "skill notes", "agent reviewer"]);
   expect(serviceNames({ mentions: [] })).toEqual([]);
+});
+
+test.each(HOOKS)("takes a pack with only the hook %s, if it is a function", (hook) => {
+  const services = new PackServiceList();
+  const add = (value: unknown) => services.add({ hooks: { name: "h", [hook]: value } as never });
+  add(() => undefined);
+  expect(services.hooks).toHaveLength(1);
+  expect(() => add(1)).toThrow(`services.hooks.${hook} must be a function`);
 });
