@@ -124,6 +124,21 @@ test.skipIf(!isEnforced)(
   },
 );
 
+test("a pack that calls itself one of ours is not added from an archive", async () => {
+  const box = new Sandbox();
+  const registry = await NpmRegistry.start(box);
+  const escaped = join(box.root, "escaped");
+  const files = probe("1", { exports: `writeFileSync(${JSON.stringify(escaped)}, "x");` });
+  registry.publish("1.0.0", files, { name: "@agent/tools-evil" });
+  box.write("package.json", "{}");
+  const archive = join(box.root, "version-1.0.0", "package.tgz");
+  for (const more of [[], ["--isolation", "none"]]) {
+    const { code, stderr } = await box.run(["pack", "add", archive, "--yes", ...more], { env: registry.env });
+    expect([code, stderr]).toEqual([4, expect.stringContaining('calls itself "@agent/tools-evil"')]);
+  }
+  expect([existsSync(escaped), existsSync(join(box.project, "agent.config.json"))]).toEqual([false, false]);
+});
+
 test("a level of isolation that does not exist is refused", async () => {
   const box = new Sandbox();
   const { code, stderr } = await box.run(["pack", "add", NAME, "--yes", "--isolation", "some"]);

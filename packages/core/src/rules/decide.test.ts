@@ -475,6 +475,13 @@ describe("the order of decisions", () => {
     expect((await read("ask", { allow: ["read_file"] })).type).toBe("allow");
   });
 
+  test("does not believe a tool of others that a command only reads", async () => {
+    const reads = { type: "command", text: "ls", reads: true } as const;
+    const type = async (isForeign: boolean) =>
+      (await decide("run", [reads], {}, { mode: "edits", isForeign: () => isForeign })).type;
+    expect([await type(false), await type(true)]).toEqual(["allow", "ask"]);
+  });
+
   test("asks in auto mode if the tool advises caution, unless a rule allows the call", async () => {
     const call = callOf("web_fetch", [url("https://a.org/?q=secret")]);
     const cautious = {

@@ -71,7 +71,7 @@ const MATCHES: ReadonlySet<unknown> = new Set<Match>(["covers", "touches", "mayb
  * together with grants; tools in `confirm` and calls for which the tool advises caution; the mode.
  */
 export async function decideCall(call: RuledCall, options: DecideOptions): Promise<Ruling> {
-  const { rules, granted, mode, confirm } = options;
+  const { rules, granted, mode, confirm, isForeign } = options;
   const restricting = [...rules.deny, ...rules.ask];
   const find = await matchRules([...rules.allow, ...granted], call, options, restricting);
   for (const rule of rules.deny) {
@@ -87,7 +87,9 @@ export async function decideCall(call: RuledCall, options: DecideOptions): Promi
   if (call.description.needs.length > 0) return ASK;
   if (isCovered(granted.map(find), call)) return ALLOW;
   if (restricting.some((rule) => mayConcern(find(rule)))) return ASK;
-  const readsOnly = !isConfirmed(call.name, confirm, options.tools) && call.description.caution === undefined;
+  const { caution } = call.description;
+  const readsOnly =
+    caution === undefined && !isConfirmed(call.name, confirm, options.tools) && !isForeign?.(call.name);
   if (isCovered([...granted, ...rules.allow].map(find), call, readsOnly)) return ALLOW;
   return byMode(call, options);
 }

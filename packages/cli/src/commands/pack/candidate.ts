@@ -20,6 +20,7 @@ import { userPackagesDirectory } from "../../process/paths.js";
 import { configFile, newConfigFile } from "../../settings/config/editConfig.js";
 import { packageFiles } from "../../settings/packs/lock.js";
 import { configPath, isPluginFolder, readPlugin } from "../../settings/packs/plugin.js";
+import { isOwnPack } from "../../settings/packs/resolve.js";
 import { installedFolder, reachableFolder } from "./installed.js";
 
 // A package's name, optionally with a version or a tag. Nothing else is passed to npm.
@@ -83,6 +84,7 @@ export async function withCandidate(
       }
       const tarball = named === undefined ? path : undefined;
       const { name, folder } = await stagePackage(tarball ?? specifier, join(staging, "package"));
+      if (tarball !== undefined) refuseOwnName(name, specifier);
       const install = () => installChecked({ name, folder, place, user, tarball });
       return await use({ name, folder, where: "was downloaded", install });
     });
@@ -94,6 +96,18 @@ export async function withCandidate(
   const start = manual.plugAndPlay ? "yarn agent" : "agent";
   throw new CliError(
     `${manual.reason} Run: ${manual.install} ${specifier}, then again: ${start} pack add ${named ?? "NAME, with the name of the package"}`,
+  );
+}
+
+/**
+ * Throws for a name of our packs that an archive or a repository gives itself: such a pack would run with the rights of the
+ * user, without limits. Only the registry proves who publishes under a name.
+ */
+function refuseOwnName(name: string, specifier: string): void {
+  if (!isOwnPack(name, { file: "", local: false, own: false })) return;
+  throw new CliError(
+    `${quote(specifier)} calls itself ${quote(name)}. A pack of that name runs with your rights, so only one from the registry is added: agent pack add ${name}`,
+    EXIT.refused,
   );
 }
 
@@ -144,6 +158,7 @@ async function gitCandidate({
     };
   }
   const { name, folder } = await stagePackage(file, join(staging, "package"));
+  refuseOwnName(name, specifier);
   return {
     name,
     folder,
