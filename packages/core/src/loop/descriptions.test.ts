@@ -120,6 +120,16 @@ describe("the description of a call", () => {
     expect(toolTexts(agent)).toEqual(["Error executing save: a.txt is a directory."]);
   });
 
+  test("ends a call that its preview refuses, without a question", async () => {
+    const approve = vi.fn(() => "allow" as const);
+    const { tool, run } = writer({ previewCall: () => ({ changes: [], refusal: "a.txt has changed." }) });
+    const agent = agentWith(oneCall, [tool], { approve });
+    await agent.chat("go");
+    expect(approve).not.toHaveBeenCalled();
+    expect(run).not.toHaveBeenCalled();
+    expect(toolTexts(agent)).toEqual(["Error executing save: a.txt has changed."]);
+  });
+
   test("passes the tool's advice of caution to the question", async () => {
     const approve = vi.fn(() => "allow" as const);
     const { tool } = writer({ describeCall: () => ({ caution: "the address is not from you" }) });
