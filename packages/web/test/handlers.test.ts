@@ -65,6 +65,35 @@ async function open(url: string): Promise<Page> {
 
 const [[, nodeHttp]] = SERVERS as [(typeof SERVERS)[number]];
 
+test("shows the page that a limit was reached, and continues once it was raised", async () => {
+  const usage = { inputTokens: 100, outputTokens: 20, cost: 0.5 };
+  let maxTokens = 200;
+  const provider = {
+    ...scriptedProvider([]),
+    respond: async () => ({ content: "Hello.", toolCalls: [], finishReason: "stop" as const, usage }),
+  };
+  const page = await open(
+    await start(nodeHttp, [], {
+      open: (_id, { approve }) =>
+        new Agent(provider, {
+          approve,
+          maxTokens,
+          onBudget: () => (maxTokens > 200 ? { maxTokens } : undefined),
+        }),
+    }),
+  );
+  const send = (content: string) => page.post({ type: "send", content });
+  await send("One.");
+  await page.until(({ usage: shown }) => shown !== undefined);
+  await send(`Two. ${"more ".repeat(100)}`);
+  await page.until(({ error }) => error !== undefined);
+  expect(page.state.error).toContain("The limit of 200 tokens for this conversation is reached: 120 tokens");
+  maxTokens = 10_000;
+  await send("Three.");
+  await page.until(({ error, status }) => error === undefined && status === "idle");
+  expect(page.state.usage).toEqual(usage);
+});
+
 describe.each(SERVERS)("on %s", (_name, startServer) => {
   test("answers a message, waits for the page's decision about a call, and streams output", async () => {
     const page = await open(await start(startServer, [GREET, "Greeted."]));
