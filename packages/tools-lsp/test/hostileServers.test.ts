@@ -133,6 +133,12 @@ test("reads no file outside the root for a place that a server names", async () 
   expect(result).not.toContain("password");
 });
 
+test("shows a malformed address of a symbol as it is", async () => {
+  const project = createProject({ "a.tst": "def one\n" });
+  const { text } = createSession(project, testServer(project, "malformed-uris"));
+  expect(await text("lsp_symbols", { query: "one" })).toMatch(/^file:.*a\.tst%zz:1: function one/);
+});
+
 test("passes no secret variable to a server", async () => {
   process.env.LSP_TEST_SECRET = "hidden";
   try {

@@ -2,7 +2,7 @@ import { defineTool, type ExecutableTool } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { diagnosticLine, shownPath } from "../edits/report.js";
 import { type CodeSymbol, type Location, readLocations, readSymbols } from "../protocol/messages.js";
-import { uriOf } from "../server/languageServer.js";
+import { pathOf, uriOf } from "../server/languageServer.js";
 import type { Servers, Slot } from "../server/servers.js";
 import { findSources } from "../server/sources.js";
 import { showPlaces } from "./places.js";
@@ -216,7 +216,7 @@ async function projectSlots(servers: Servers): Promise<Slot[]> {
 function showSymbols(servers: Servers, symbols: readonly CodeSymbol[], call: QueryCall): string {
   if (symbols.length === 0) return "No symbols were found.";
   const items = symbols.slice(0, MAX_SYMBOLS).map(({ name, kind, container, uri = "", range }) => {
-    const path = fileOf(uri);
+    const path = pathOf(uri) ?? uri;
     const line = range.start.line + 1;
     const inside = container === "" ? "" : ` in ${container}`;
     const text = `${shownPath(path, servers.guard.base)}:${line}: ${KINDS[kind] ?? ""} ${name}${inside}`;
@@ -228,8 +228,4 @@ function showSymbols(servers: Servers, symbols: readonly CodeSymbol[], call: Que
     view: { type: "list", items, ...(more > 0 && { more }) },
   });
   return [...items.map(({ text }) => text), ...(more > 0 ? [`… and ${more} more.`] : [])].join("\n");
-}
-
-function fileOf(uri: string): string {
-  return uri.startsWith("file:") ? decodeURIComponent(new URL(uri).pathname) : uri;
 }

@@ -56,7 +56,7 @@ export async function readPage(answer: PageAnswer, signal: AbortSignal): Promise
     );
   }
   const { text, encoding, invalid } = decodeBody(body, type, cut !== undefined);
-  const notes = invalid > 0 ? [`${invalid} characters could not be decoded as ${encoding}.`] : [];
+  const notes = invalid > 0 ? [`${characters(invalid)} could not be decoded as ${encoding}.`] : [];
   // UTF-16 without a declaration, and binary files: text contains no NUL.
   if (text.slice(0, 4096).includes("\0")) {
     throw new Error(
@@ -88,8 +88,13 @@ function visible(text: string): { readonly text: string; readonly notes: readonl
     if (character !== "\u00ad" && character !== "\ufeff") removed++;
     return "";
   });
-  const notes = removed > 0 ? [`${removed} invisible characters were removed.`] : [];
+  const notes =
+    removed > 0 ? [`${characters(removed, "invisible ")} ${removed === 1 ? "was" : "were"} removed.`] : [];
   return { text: clean.toWellFormed(), notes };
+}
+
+function characters(count: number, kind = ""): string {
+  return `${count} ${kind}character${count === 1 ? "" : "s"}`;
 }
 
 function attach({ body, url, cut }: PageAnswer, mediaType: string): Page {
