@@ -62,9 +62,24 @@ export class HostFiles {
     }
   }
 
-  /** Creates a directory. Resolves to the first one that was missing. */
+  /** Creates a directory. Resolves to the first one that was missing, if `recursive`. */
   makeDirectory({ path, recursive }: Record<string, unknown>, call: ToolCall): string | undefined {
-    return mkdirSync(this.#locate(path, call), { recursive: recursive === true });
+    const target = this.#locate(path, call);
+    if (recursive !== true) {
+      makeIn(dirname(target), basename(target));
+      return undefined;
+    }
+    const missing: string[] = [];
+    for (
+      let place = target;
+      lstatSync(place, { throwIfNoEntry: false }) === undefined;
+      place = dirname(place)
+    )
+      missing.unshift(place);
+    // What is there already is reported as usual.
+    if (missing.length === 0) return mkdirSync(target, { recursive: true });
+    for (const place of missing) makeIn(dirname(place), basename(place));
+    return missing[0];
   }
 
   /** The canonical path of what a pack may change. */
@@ -98,6 +113,16 @@ export class HostFiles {
       refuse("it is a link that leads nowhere");
     assertAccess(access, "write", target, call.granted);
     return target;
+  }
+}
+
+/** Creates a directory in this one, not in what a link leads to that was put in its place meanwhile. */
+function makeIn(parent: string, name: string): void {
+  const directory = pinDirectory(parent, parent);
+  try {
+    mkdirSync(`${directory.path}/${name}`);
+  } finally {
+    directory.close();
   }
 }
 

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { canonicalPath, errorMessage, isInside, isRecord, quote } from "@agent/internal";
@@ -37,7 +38,7 @@ import {
   readMentions,
   readRedirect,
 } from "./messages.js";
-import { packageFiles } from "./packageFiles.js";
+import { packageFiles, packageRoot } from "./packageFiles.js";
 import { hookProxies } from "./packHooks.js";
 import { type Listener, PackProcess } from "./packProcess.js";
 import { packPolicy } from "./policy.js";
@@ -52,6 +53,13 @@ const FAULT_PERIOD_MS = 10 * 60 * 1000;
 /** Tools that come and go before the next request to the model. */
 const MAX_TOOL_CHANGES = 4 * MAX_TOOLS;
 const MAX_NOTICE_CHARACTERS = 1000;
+/** Limits of one process for what is shown to the user, and for what is stored with the session. */
+const MAX_NOTICES = 200;
+const MAX_STATE_BYTES = 64 * 1024 * 1024;
+/** How long the process may take to answer what nothing else limits. Its late tools may have to come first. */
+const ANSWER_LIMIT_MS = 30_000;
+/** Its tools ask like those of any other third party, also if it declares one of our names. */
+const FOREIGN = { foreign: true } as const;
 
 /** The loader of a pack in TypeScript, as its process gets it. */
 export function loaderUrl(loader: string | undefined): { readonly loader?: string } {
@@ -96,7 +104,11 @@ export function isolatedPack(options: IsolatedPackOptions): ToolPack {
       const runner = new Runner(options, registry, host);
       for (const [tool, described] of Object.entries(manifest.tools)) {
         const { enabled, deferred } = described;
-        registry.register(runner.tool(tool, described), { enabled, ...(deferred && { deferred }) });
+        registry.register(runner.tool(tool, described), {
+          ...FOREIGN,
+          enabled,
+          ...(deferred && { deferred }),
+        });
       }
       for (const services of runner.services()) registry.provide?.(services);
       registry.onRefresh?.((late) => runner.refresh(late));
@@ -138,6 +150,9 @@ class Runner {
   #idleTimer: NodeJS.Timeout | undefined;
   /** When it failed. */
   #faults: number[] = [];
+  /** What the running process has used of its limits. */
+  #notices = 0;
+  #stateBytes = 0;
   #sentState: string | undefined;
   #sentModel: string | undefined;
   #isDisposed = false;
@@ -300,10 +315,11 @@ class Runner {
     if (tool === undefined) return;
     const { enabled, deferred } = tool;
     try {
-      late.register(this.tool(name, tool), { enabled, ...(deferred && { deferred }) });
+      late.register(this.tool(name, tool), { ...FOREIGN, enabled, ...(deferred && { deferred }) });
     } catch (error) {
       this.#tools.delete(name);
-      this.#host?.notice?.(`${this.#options.name}: ${name} could not be added: ${errorMessage(error)}`);
+      const text = `${name} could not be added: ${errorMessage(error)}`;
+      if (this.#notices < MAX_NOTICES) this.#notice(text);
       return;
     }
     this.#withholdIfChanged(name, tool);
@@ -347,8 +363,9 @@ class Runner {
     const process = await this.#start();
     clearTimeout(this.#idleTimer);
     if (method === "execute") await this.#checkApproved(process, String(params.tool), signal);
+    const limit = signal ?? AbortSignal.timeout(ANSWER_LIMIT_MS);
     try {
-      return await process.request(method, params, { signal, ...(onSent && { onSent }) });
+      return await process.request(method, params, { signal: limit, ...(onSent && { onSent }) });
     } finally {
       this.#endWhenIdle(process);
     }
@@ -420,6 +437,8 @@ class Runner {
     const limits = { memoryMb: policy.memoryMb, stopGraceMs };
     const started = new PackProcess(name, launched, this.#listener(), limits);
     this.#current = started;
+    this.#notices = 0;
+    this.#stateBytes = 0;
     this.#sentState = undefined;
     this.#sentModel = undefined;
     this.#compared.clear();
@@ -531,7 +550,7 @@ class Runner {
     else if (method === "notice") {
       const { message } = params;
       if (typeof message !== "string") throw new Error("it sent a notice without a text");
-      this.#host?.notice?.(`${this.#options.name}: ${message.slice(0, MAX_NOTICE_CHARACTERS)}`);
+      this.#notice(message);
     } else if (method === "withhold") this.#withhold(params);
     else if (method === "tools/add") {
       const name = String(params.name);
@@ -540,9 +559,13 @@ class Runner {
     else if (method === "prompts") this.#prompts = readPrompts(params.prompts);
     else if (method === "jobs") this.#jobs = readJobs(params.jobs);
     else if (method === "later/failed") {
-      const about = `${String(params.description)}: ${String(params.problem)}`;
-      this.#host?.notice?.(`${this.#options.name}: ${about.slice(0, MAX_NOTICE_CHARACTERS)}`);
+      this.#notice(`${String(params.description)}: ${String(params.problem)}`);
     } else throw new Error(`it sent an unknown message ${quote(method.slice(0, 50))}`);
+  }
+
+  #notice(text: string): void {
+    if (++this.#notices > MAX_NOTICES) throw new Error(`it sent more than ${MAX_NOTICES} notices`);
+    this.#host?.notice?.(`${this.#options.name}: ${text.slice(0, MAX_NOTICE_CHARACTERS)}`);
   }
 
   #withhold({ name, reason }: Record<string, unknown>): void {
@@ -553,6 +576,10 @@ class Runner {
   }
 
   #setState(value: unknown): void {
+    this.#stateBytes += JSON.stringify(value ?? null).length;
+    // Each change is written to the file of the session.
+    if (this.#stateBytes > MAX_STATE_BYTES)
+      throw new Error(`it set its state to ${MAX_STATE_BYTES} bytes in all`);
     try {
       this.#host?.state?.set(value ?? undefined);
       this.#sentState = JSON.stringify(value ?? null);
@@ -639,10 +666,11 @@ function isSameTool(one: ManifestTool, other: ManifestTool): boolean {
   return isDeepStrictEqual(left, right);
 }
 
-/** Prevents a skill from exposing another file of the user to the model. */
+/** Skills with absolute paths. Prevents one from exposing another file of the user to the model. */
 function ownFiles(entry: string, skills: readonly PackSkill[]): PackSkill[] {
+  const root = packageRoot(entry);
   const { directories } = packageFiles(entry);
-  return skills.filter(({ file }) =>
-    directories.some((directory) => isInside(directory, canonicalPath(file))),
-  );
+  return skills
+    .map((skill) => ({ ...skill, file: resolve(root, skill.file) }))
+    .filter(({ file }) => directories.some((directory) => isInside(directory, canonicalPath(file))));
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { canonicalPath, errorMessage, withTimeout } from "@agent/internal";
 import type { ToolPack } from "../tools/pack.js";
@@ -10,6 +10,7 @@ import { HostNetwork } from "./hostNetwork.js";
 import { type IsolatedPackOptions, isolatedPack, loaderUrl, REGISTER_LIMIT_MS } from "./isolatedPack.js";
 import { bubblewrapProblem, type Enclosure, launch, launchScript, runtimeFile } from "./launch.js";
 import { ANY_HOST, type HookName, type PackGrants, type PackManifest, readManifest } from "./manifest.js";
+import { packageRoot } from "./packageFiles.js";
 import { PackProcess } from "./packProcess.js";
 import { examinerPolicy, packPolicy } from "./policy.js";
 
@@ -85,7 +86,7 @@ export class Isolation {
     return await inTrial({ entry: file, loader, grants, program, userNamespace }, async (process, url) => {
       const host = { ...NO_HOST, options, secrets };
       const found = await process.init({ url, host, ...loaderUrl(loader) }, REGISTER_LIMIT_MS);
-      const manifest = readManifest(found);
+      const manifest = withPlaces(readManifest(found), file);
       return manifest.late.length === 0 ? manifest : await withLateTools(manifest, process);
     });
   }
@@ -156,6 +157,13 @@ export interface PackTrial {
   readonly grants?: PackGrants;
   readonly options?: unknown;
   readonly secrets?: Readonly<Record<string, string>>;
+}
+
+/** A manifest that holds wherever the package is installed: its files are relative to it. */
+function withPlaces(manifest: PackManifest, entry: string): PackManifest {
+  const root = packageRoot(entry);
+  const place = (file: string): string => relative(root, canonicalPath(file)).split(sep).join("/");
+  return { ...manifest, skills: manifest.skills.map((skill) => ({ ...skill, file: place(skill.file) })) };
 }
 
 /** Adds the tools that come later, or why they did not. */

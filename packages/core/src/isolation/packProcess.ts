@@ -11,6 +11,8 @@ const MAX_OPEN_REQUESTS = 64;
 /** Messages per second above which a pack is flooding the host and would block it. */
 const MAX_MESSAGES = 20_000;
 const MESSAGE_PERIOD_MS = 1000;
+/** 64 KB of nested JSON take 7 ms to parse, and Node reads up to 2 MB at a time: after this much, others get their turn. */
+const MAX_CHUNK_BYTES = 8 * 1024;
 /** More than the longest answers to all open requests that a pack can use. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 const PAGE_BYTES = 4096;
@@ -198,6 +200,10 @@ export class PackProcess {
     } catch (error) {
       this.end((error as Error).message);
     }
+    if (chunk.byteLength <= MAX_CHUNK_BYTES) return;
+    const { channel } = this.#launched;
+    channel.pause();
+    setImmediate(() => channel.resume());
   }
 
   #count(): void {

@@ -45,7 +45,7 @@ export function packageFiles(entry: string): PackageFiles {
 }
 
 /** The directory of the package that a file belongs to. For a file without a package, only the file is readable. */
-function packageRoot(file: string): string {
+export function packageRoot(file: string): string {
   for (let directory = dirname(file); dirname(directory) !== directory; directory = dirname(directory)) {
     if (manifestOf(directory) !== undefined) return directory;
   }

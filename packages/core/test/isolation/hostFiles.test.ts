@@ -3,9 +3,12 @@ import {
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +32,7 @@ function project() {
       () => "written",
       ({ message }: Error) => message,
     );
-  return { directory, write };
+  return { directory, files, write };
 }
 
 test("refuses protected paths of more than one name, installed packages and other spellings", async () => {
@@ -57,6 +60,51 @@ test("refuses protected paths of more than one name, installed packages and othe
     expect(existsSync(join(directory, path))).toBe(false);
   }
   expect(await write("tools/bazel.txt")).toBe("written");
+});
+
+test.skipIf(process.platform !== "linux")(
+  "follows no link that takes the place of a directory after it was checked",
+  async () => {
+    const { directory, files } = project();
+    const outside = realpathSync(mkdtempSync(join(tmpdir(), "agent-host-outside-")));
+    onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
+    const place = join(directory, "place");
+    const path = join(place, "a");
+    const call = {
+      signal: new AbortController().signal,
+      onOutput: () => undefined,
+      // Read last of what is checked.
+      get granted() {
+        renameSync(place, join(directory, `${readdirSync(directory).length}`));
+        symlinkSync(outside, place);
+        return [];
+      },
+    };
+    for (const change of [
+      () => files.write({ path, flag: "w" }, Buffer.from("pack"), call),
+      async () => files.makeDirectory({ path }, call),
+      async () => files.makeDirectory({ path: join(path, "b"), recursive: true }, call),
+    ]) {
+      rmSync(place, { force: true });
+      mkdirSync(place);
+      await expect(change()).rejects.toThrow(/ELOOP|ENOTDIR/);
+      expect(readdirSync(outside)).toEqual([]);
+    }
+  },
+);
+
+test("makes directories as usual", () => {
+  const { directory, files } = project();
+  const call = { signal: new AbortController().signal, onOutput: () => undefined };
+  const make = (path: string, recursive = true) =>
+    files.makeDirectory({ path: join(directory, path), recursive }, call);
+  expect(make("a/b/c")).toBe(join(directory, "a"));
+  expect(make("a/b/c")).toBeUndefined();
+  expect(make("a/b/d", false)).toBeUndefined();
+  writeFileSync(join(directory, "file"), "");
+  expect(() => make("file")).toThrow("EEXIST");
+  expect(() => make("a/b", false)).toThrow("EEXIST");
+  expect(() => make("x/y", false)).toThrow("ENOENT");
 });
 
 test("refuses a file that has another name, without emptying it", async () => {

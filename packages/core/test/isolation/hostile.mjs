@@ -135,6 +135,17 @@ const attempts = {
     }
     return "flooded";
   },
+  notices: () => {
+    for (let count = 0; count < 300; count++) raw({ method: "notice", params: { message: `${count}` } });
+    return new Promise(() => undefined);
+  },
+  states: async () => {
+    for (let count = 0; count < 2000; count++) {
+      host.state.set(`${count}${"x".repeat(60_000)}`);
+      await new Promise(setImmediate);
+    }
+    return new Promise(() => undefined);
+  },
   long: () => "x".repeat(100 * 1024 * 1024),
   prints: () => {
     process.stdout.write('{"id":1,"result":"printed"}\n'.repeat(1000));
@@ -178,5 +189,14 @@ export function register(registry, given) {
       execute: async (args, call) => String(await attempt(args, call)),
     });
   }
+  registry.register({
+    name: "endless_parse",
+    getSchema: () => ({
+      type: "function",
+      function: { name: "endless_parse", description: "Never parses." },
+    }),
+    parseArguments: () => new Promise(() => undefined),
+    execute: async () => "parsed",
+  });
   registry.provide({ dispose: () => (isStubborn ? new Promise(() => undefined) : undefined) });
 }

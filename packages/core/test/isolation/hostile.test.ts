@@ -122,6 +122,8 @@ describe.skipIf(!isEnforced)("a hostile pack", () => {
     ["unasked", {}, /answered a request that was not sent/],
     ["unknown", {}, /unknown message "enable"/],
     ["flood", {}, /more than (?:20000 messages in a second|100000 events of one call)/],
+    ["notices", {}, /more than 200 notices/],
+    ["states", {}, /set its state to 67108864 bytes in all/],
     ["heap", {}, /ended with/],
   ])(
     "that does %s is stopped with the reason, and runs again with the next call",
@@ -155,6 +157,16 @@ describe.skipIf(!isEnforced)("a hostile pack", () => {
       { signal: controller.signal, onStart: () => setImmediate(() => controller.abort()) },
     );
     expect((await running).outcome).toBe("aborted");
+    expect((await own.run("fine")).text).toBe("fine");
+    await own.dispose();
+  });
+
+  test("that never answers is stopped", async () => {
+    const own = open();
+    await own.run("fine");
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    vi.spyOn(AbortSignal, "timeout").mockImplementationOnce(() => timeout(10));
+    expect((await own.run("endless_parse")).text).toContain("a call was stopped and did not return");
     expect((await own.run("fine")).text).toBe("fine");
     await own.dispose();
   });
