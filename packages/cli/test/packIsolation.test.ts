@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { jitiFile } from "../src/process/requireCjs.js";
 import { BIN, Sandbox } from "./agent.js";
 import { NAME, NpmRegistry } from "./npmRegistry.js";
+import { ScriptedModel } from "./scriptedModel.js";
 
 const { level, detail } = await new Isolation().status();
 const isEnforced = level === "enforced";
@@ -123,6 +124,23 @@ test.skipIf(!isEnforced)(
     expect((await box.run(["tool", "run", "probe", "--trust"])).stdout).not.toBe("1\n");
   },
 );
+
+test.skipIf(!isEnforced)("a pack keeps its skills wherever it is installed", async () => {
+  const box = new Sandbox();
+  const registry = await NpmRegistry.start(box);
+  const skill = `registry.provide({ skills: [{ name: "greeting", description: "Greets in verse.", file: new URL("./SKILL.md", import.meta.url).pathname }] });`;
+  registry.publish("1.0.0", { ...probe("1", { more: skill }), "SKILL.md": "Greet in verse." });
+  box.write("package.json", "{}");
+  const added = await box.run(["pack", "add", NAME, "--yes"], { env: registry.env });
+  expect([added.code, added.stderr]).toEqual([0, added.stderr]);
+  const { packs } = JSON.parse(readFileSync(join(box.project, "packs.lock.json"), "utf8"));
+  expect(packs[NAME].isolation.manifest.skills).toEqual([
+    { name: "greeting", description: "Greets in verse.", file: "SKILL.md" },
+  ]);
+  const model = await ScriptedModel.start();
+  expect((await box.run(["say hi"], { env: model.env })).code).toBe(0);
+  expect(model.lastRequest).toContain("greeting: Greets in verse.");
+});
 
 test("a pack that calls itself one of ours is not added from an archive", async () => {
   const box = new Sandbox();

@@ -95,6 +95,35 @@ describe("the lock of packs", () => {
     box.write("packs.lock.json", '{"v":1,"packs":{"x":{}}}');
     const { code, stderr } = await box.run(["tools"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("is not a lock file of packs. Restore it")]);
+    box.write("packs.lock.json", '{\n<<<<<<< ours\n"v":1,\n=======\n"v": 1,\n>>>>>>> theirs\n"packs":{}}');
+    expect((await box.run(["pack", "update", "./mine", "--yes"])).stderr).toContain(
+      "It has a merge conflict: take the file of one side",
+    );
+  });
+
+  test("is part of what a project is trusted with: the limits of its packs do not change unnoticed", async () => {
+    const { box, replace } = await added(pack([GREET]));
+    const path = join(box.project, "packs.lock.json");
+    const whole = readFileSync(path, "utf8");
+    expect((await box.run(["tool", "run", "greet"])).stdout).toBe("greet ran\n");
+    writeFileSync(path, whole.replace('"read"', '"execute"'));
+    const changed = await box.run(["tool", "run", "greet"]);
+    expect([changed.code, changed.stderr]).toEqual([
+      4,
+      expect.stringContaining("packs.lock.json with the limits of its packs"),
+    ]);
+    rmSync(path);
+    const gone = await box.run(["tool", "run", "greet"]);
+    expect([gone.code, gone.stderr]).toEqual([
+      4,
+      expect.stringMatching(/without their limits, since .* is gone/),
+    ]);
+    writeFileSync(path, whole);
+    expect((await box.run(["tool", "run", "greet"])).stdout).toBe("greet ran\n");
+    // What the user approves with the command needs no second approval.
+    replace(pack([GREET, { name: "more" }]));
+    expect((await box.run(["pack", "update", "./mine", "--yes"])).code).toBe(0);
+    expect((await box.run(["tool", "run", "more"])).stdout).toBe("more ran\n");
   });
 
   test("cannot be changed by a tool call", async () => {
@@ -254,10 +283,21 @@ describe("agent pack add and remove", () => {
       JSON.stringify({ name: NAME, version: "1.0.0", keywords: ["agent-pack"] }),
     );
     const env = { npm_config_registry: "http://127.0.0.1:9/", npm_config_fetch_retries: "0" };
-    const { stdout } = await box.run(["pack", "add", "agent-pack-greetter", "--yes", "--isolation", "none"], {
-      env,
+    for (const [name, how] of [
+      ["agent-pack-greetter", "by one character"],
+      ["Agent_Pack_Greeter", "only in case and separators"],
+    ] as const) {
+      const { stdout } = await box.run(["pack", "add", name, "--yes", "--isolation", "none"], { env });
+      expect(stdout).toContain(`${name} differs ${how} from ${NAME}, which you have.`);
+    }
+    // An archive names itself.
+    const registry = await NpmRegistry.start(box);
+    registry.publish("1.0.0", pack([GREET]), { name: "agent-pack-greeters" });
+    const archive = join(box.root, "version-1.0.0", "package.tgz");
+    const added = await box.run(["pack", "add", archive, "--yes", "--isolation", "none"], {
+      env: registry.env,
     });
-    expect(stdout).toContain(`agent-pack-greetter differs by one character from ${NAME}, which you have.`);
+    expect(added.stdout).toContain(`agent-pack-greeters differs by one character from ${NAME}`);
   });
 
   test("shows tools that come later, and refuses --enable for an unknown tool", async () => {

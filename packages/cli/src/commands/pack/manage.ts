@@ -21,7 +21,7 @@ import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { userPackagesDirectory } from "../../process/paths.js";
 import { jitiFile } from "../../process/requireCjs.js";
 import { readConfigText } from "../../settings/config/configText.js";
-import { configFile, editConfig, newConfigFile } from "../../settings/config/editConfig.js";
+import { configFile, editConfig, keepTrust, newConfigFile } from "../../settings/config/editConfig.js";
 import { addPack, enableTools, removePack, removeTraces } from "../../settings/config/editPacks.js";
 import { DEFAULT_PACK } from "../../settings/layers.js";
 import { entryOf } from "../../settings/packs/entry.js";
@@ -82,9 +82,7 @@ export async function packAdd(parameters: PackAddParameters): Promise<ExitCode> 
   if (!yes && !canAsk()) {
     throw new CliError(`There is no terminal to ask on. To add ${specifier} unattended: --yes`, EXIT.refused);
   }
-  if (!isPath(specifier) && parseGitSource(specifier) === undefined) {
-    warnOfLookalikes(packageName(specifier), parameters);
-  }
+  if (isRegistryName(specifier)) warnOfLookalikes(packageName(specifier), parameters);
   return await withCandidate(parameters, (candidate) => examineAndSelect(parameters, candidate));
 }
 
@@ -158,8 +156,10 @@ export async function packOutdated({
 
 /** Loads a pack after approval, shows what it provides, and after a second approval installs and selects it. */
 async function examineAndSelect(parameters: PackAddParameters, candidate: Candidate): Promise<ExitCode> {
-  const { directory, user, yes, print } = parameters;
+  const { specifier, directory, user, yes, print } = parameters;
   const { name, install } = candidate;
+  // The name of an archive is known only now.
+  if (!isRegistryName(specifier) && !isPath(name)) warnOfLookalikes(name, parameters);
   const found = await examine(parameters, candidate);
   if (found === undefined) return EXIT.done;
   print(`${escapeToLine(name)} brings:\n${await listOf(found, candidate)}`);
@@ -172,16 +172,18 @@ async function examineAndSelect(parameters: PackAddParameters, candidate: Candid
     print(`${unchanged(candidate)}\n`);
     return EXIT.done;
   }
-  await install?.();
-  await editConfig(
-    file,
-    (text, kind) => {
-      const selected = addPack(text, name, kind, [DEFAULT_PACK]);
-      return selected === undefined || enable.length === 0 ? selected : enableTools(selected, enable, kind);
-    },
-    JSON.stringify(name),
-  );
-  await writeLockedPack(packLockFile(file), name, found);
+  await keepTrust(file, async () => {
+    await install?.();
+    await editConfig(
+      file,
+      (text, kind) => {
+        const selected = addPack(text, name, kind, [DEFAULT_PACK]);
+        return selected === undefined || enable.length === 0 ? selected : enableTools(selected, enable, kind);
+      },
+      JSON.stringify(name),
+    );
+    await writeLockedPack(packLockFile(file), name, found);
+  });
   print(`Selected in ${file}. See: agent tools\n`);
   return await addServers(candidate, { ...parameters, place: user ? userPackagesDirectory() : directory });
 }
@@ -250,8 +252,12 @@ async function examineAndUpdate(
     print(`${unchanged(candidate)} What you approved before stays as it is.\n`);
     return EXIT.done;
   }
-  if (!isCurrent) await install?.();
-  await writeLockedPack(lockFileOf(directory, user), name, found);
+  const file = configFile(directory, user) ?? newConfigFile(directory, user);
+  const change = async (): Promise<void> => {
+    if (!isCurrent) await install?.();
+    await writeLockedPack(packLockFile(file), name, found);
+  };
+  await keepTrust(file, change, installed ?? folder);
   print(`${escapeToLine(name)} ${escapeToLine(found.version)} is approved.\n`);
   return EXIT.done;
 }
@@ -517,15 +523,22 @@ async function toolsToEnable({ yes, enable }: PackAddParameters, { tools }: Lock
   return chosen;
 }
 
-/** Warns about a name that differs by one character from an installed pack. */
+function isRegistryName(specifier: string): boolean {
+  return !isPath(specifier) && parseGitSource(specifier) === undefined;
+}
+
+/** Warns about a name that differs by one character, or only in case and separators, from an installed pack. */
 function warnOfLookalikes(name: string, { directory, print }: PackAddParameters): void {
   const names = new Set([DEFAULT_PACK, ...findInstalledPacks(directory).map((pack) => pack.name)]);
   if (names.has(name)) return;
-  const similar = [...names].find((other) => isOneEditApart(name, other));
-  if (similar === undefined) return;
-  print(
-    `Warning: ${escapeToLine(name)} differs by one character from ${similar}, which you have. Check the name.\n`,
-  );
+  const fold = (text: string): string => text.toLowerCase().replace(/[._-]/g, "");
+  for (const other of names) {
+    const isClose = isOneEditApart(name, other);
+    if (!isClose && fold(name) !== fold(other)) continue;
+    const how = isClose ? "by one character" : "only in case and separators";
+    print(`Warning: ${escapeToLine(name)} differs ${how} from ${other}, which you have. Check the name.\n`);
+    return;
+  }
 }
 
 /** Whether two texts differ by one inserted, removed or replaced character, or by two exchanged ones. */
@@ -586,7 +599,7 @@ export async function packRemove({
     if (readConfigText(file).text !== before) print(`Removed from ${file}.\n`);
     else if (!isInstalled) throw new CliError(missing);
   }
-  await writeLockedPack(lockFile, name, undefined);
+  await keepTrust(file ?? newConfigFile(directory, user), () => writeLockedPack(lockFile, name, undefined));
   const manual = user ? undefined : findManualInstall(place);
   if (isInstalled && manual !== undefined) {
     print(

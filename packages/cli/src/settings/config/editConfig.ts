@@ -6,6 +6,7 @@ import { ensurePrivateDirectory } from "@agent/terminal/host";
 import { CliError } from "../../process/errors.js";
 import { configDirectory } from "../../process/paths.js";
 import { configFiles } from "../trust/configFiles.js";
+import type { ProjectFiles } from "../trust/projectFiles.js";
 import { grantTrust, isTrusted } from "../trust/trust.js";
 import { hasPackageConfig, readConfigText } from "./configText.js";
 import type { ConfigKind } from "./editPacks.js";
@@ -26,8 +27,23 @@ export function newConfigFile(directory: string, user: boolean): string {
 }
 
 /**
- * Changes a config's text. If the config was trusted before, or is new, the new text is trusted. `edit` returns
- * `undefined` for a text that only a user can edit; `byHand` explains what to write.
+ * Runs a change of a config or of its packs. If the config was trusted before, or is new, the result is trusted. The user has
+ * just approved the files in the folder `approved`.
+ */
+export async function keepTrust<T>(file: string, change: () => Promise<T>, approved?: string): Promise<T> {
+  const filesOf = (): ProjectFiles => {
+    const { text, trusted } = readConfigText(file);
+    return configFiles(file, trusted(text));
+  };
+  const wasTrusted = !existsSync(file) || isTrusted(file, filesOf(), approved);
+  const result = await change();
+  if (wasTrusted && existsSync(file)) await grantTrust(file, filesOf().hashes);
+  return result;
+}
+
+/**
+ * Changes a config's text, and keeps its trust. `edit` returns `undefined` for a text that only a user can edit; `byHand`
+ * explains what to write.
  */
 export async function editConfig(
   file: string,
@@ -35,8 +51,7 @@ export async function editConfig(
   byHand: string,
 ): Promise<void> {
   const isNew = !existsSync(file);
-  const { text: before, kind, trusted, withText } = readConfigText(file);
-  const wasTrusted = isNew || isTrusted(file, configFiles(file, trusted(before)));
+  const { text: before, kind, withText } = readConfigText(file);
   const after = edit(before, kind);
   if (after === undefined) {
     throw new CliError(
@@ -46,6 +61,5 @@ export async function editConfig(
   if (after === before) return;
   if (isNew) ensurePrivateDirectory(dirname(file));
   // A new file is never created through a dangling symlink.
-  await writeFileAtomic(file, withText(after), { follow: !isNew });
-  if (wasTrusted) await grantTrust(file, configFiles(file, trusted(after)).hashes);
+  await keepTrust(file, () => writeFileAtomic(file, withText(after), { follow: !isNew }));
 }

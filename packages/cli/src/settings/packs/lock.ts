@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import type { IsolationLevel, PackGrants, PackManifest } from "@agent/core/isolation";
 import { isRecord, quote, writeFileAtomic } from "@agent/core/toolkit";
 import { quotePath, readRegularFile } from "@agent/internal";
@@ -49,6 +49,10 @@ export function packLockFile(config: string): string {
   return join(dirname(config), NAME);
 }
 
+export function isPackLock(path: string): boolean {
+  return basename(path) === NAME;
+}
+
 /** Reads a lock file; a missing one is empty. Throws for a file that is not a lock. */
 export function readPackLock(file: string): PackLock {
   const bytes = readRegularFile(file, MAX_LOCK_BYTES);
@@ -57,8 +61,10 @@ export function readPackLock(file: string): PackLock {
   if (isRecord(lock) && lock.v === 1 && isRecord(lock.packs) && Object.values(lock.packs).every(isLocked)) {
     return lock.packs as PackLock;
   }
+  const isConflict = /^<{7} /m.test(bytes.toString());
+  const cure = isConflict ? "It has a merge conflict: take the file of one side" : "Restore it";
   throw new CliError(
-    `${quotePath(file)} is not a lock file of packs. Restore it, or delete it and run agent pack update NAME for each pack.`,
+    `${quotePath(file)} is not a lock file of packs. ${cure}, or delete it and run agent pack update NAME for each pack.`,
   );
 }
 

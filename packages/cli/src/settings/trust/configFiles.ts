@@ -1,21 +1,26 @@
 import { existsSync, realpathSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isInstalled } from "../modules/resolveModule.js";
+import { packLockFile, readPackLock } from "../packs/lock.js";
 import { resolveInstalled } from "../packs/resolve.js";
 import { ProjectFiles } from "./projectFiles.js";
 
 const PACKAGE_NAME = /(["'`])((?:@[\w-][\w.-]*\/)?[\w-][\w.-]*)\1/g;
 
 /**
- * The files that a config with this text runs: its own file, the project files it imports, and the entry files of
- * installed packages it names. One question covers them all.
+ * The files that a config with this text runs: its own file, the project files it imports, the entry files of
+ * installed packages it names, and the lock file that limits its packs. One question covers them all.
  */
 export function configFiles(file: string, text?: string): ProjectFiles {
   const files = new ProjectFiles(file);
   files.add(file, text);
   const config = files.text(realpathSync(file)) ?? "";
   for (const entry of mentionedPackages(config, files.root)) files.addPackage(entry);
+  const lock = packLockFile(join(realpathSync(dirname(file)), basename(file)));
+  // A damaged one is reported as such, not as a change to trust.
+  readPackLock(lock);
+  files.addLimits(lock);
   return files;
 }
 

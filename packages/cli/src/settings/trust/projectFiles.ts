@@ -82,6 +82,12 @@ export class ProjectFiles {
     }
   }
 
+  /** Adds a file that limits the packs of the config. One that is missing limits nothing, and counts as empty. */
+  addLimits(path: string): void {
+    if (existsSync(path)) this.take(path);
+    else this.#files.set(path, { text: "", hash: EMPTY });
+  }
+
   /** The content of a file, read now if it was not before. From now on the file belongs to the set. */
   take(path: string): string {
     const known = this.#files.get(path);
@@ -145,6 +151,13 @@ function packageDirectory(file: string): string {
 /** The SHA-256 of a text, in hexadecimal. */
 export function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
+}
+
+const EMPTY = hashOf("");
+
+/** The files whose content is not the one that is known. An empty file runs nothing, so it need not be known. */
+export function unknownFiles(hashes: FileHashes, known: FileHashes): string[] {
+  return Object.keys(hashes).filter((path) => (known[path] ?? EMPTY) !== hashes[path]);
 }
 
 /**

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
-import { escapeToLine } from "@agent/internal";
+import { canonicalPath, escapeToLine, isInside } from "@agent/internal";
 import { ensurePrivateDirectory } from "@agent/terminal/host";
 import { CliError } from "../../process/errors.js";
 import { EXIT } from "../../process/exitCodes.js";
@@ -9,7 +9,8 @@ import { note } from "../../process/output.js";
 import { stateDirectory } from "../../process/paths.js";
 import { checkFileSafety } from "../config/fileSafety.js";
 import type { ModuleSources } from "../modules/moduleLoader.js";
-import { type FileHashes, hashOf, type ProjectFiles, readProjectFile } from "./projectFiles.js";
+import { isPackLock } from "../packs/lock.js";
+import { type FileHashes, hashOf, type ProjectFiles, readProjectFile, unknownFiles } from "./projectFiles.js";
 
 const PRIVATE_FILE = 0o600;
 
@@ -48,7 +49,7 @@ export async function requireTrust(
   subject: TrustSubject = "config",
 ): Promise<boolean> {
   const known = trustedHashes(file);
-  const untrusted = Object.keys(hashes).filter((path) => known[path] !== hashes[path]);
+  const untrusted = unknownFiles(hashes, known);
   if (untrusted.length === 0) return true;
   const changed = Object.keys(known).length > 0;
   const request = { subject, file, untrusted, changed };
@@ -60,10 +61,10 @@ export async function requireTrust(
   return true;
 }
 
-/** Whether exactly this content was trusted before. Never asks. */
-export function isTrusted(file: string, { hashes }: Pick<ProjectFiles, "hashes">): boolean {
-  const known = trustedHashes(file);
-  return Object.entries(hashes).every(([path, hash]) => known[path] === hash);
+/** Whether exactly this content was trusted before, except for the files in `folder`. Never asks. */
+export function isTrusted(file: string, { hashes }: Pick<ProjectFiles, "hashes">, folder?: string): boolean {
+  const isOther = (path: string): boolean => folder === undefined || !isInside(canonicalPath(folder), path);
+  return !unknownFiles(hashes, trustedHashes(file)).some(isOther);
 }
 
 /**
@@ -130,12 +131,21 @@ function trustedHashes(config: string): FileHashes {
 /** The error message for a run without a user to ask. */
 function refusal({ subject, file, untrusted, changed }: TrustRequest, again = "agent"): string {
   const why = changed ? "has changed since it was trusted" : "has not been trusted on this machine";
-  const others = untrusted.filter((path) => path !== file).map(escapeToLine);
+  const others = untrusted.filter((path) => path !== file).map(shownFile);
   const also = others.length === 0 ? "" : ` It also loads: ${others.join(", ")}.`;
   return (
     `${escapeToLine(file)} ${why}, and ${subject === "eval" ? "an eval" : `a ${subject}`} is code, so nothing was run.${also} ` +
     `Look at it, then run ${again} in a terminal and say yes, ${cure(subject)}.`
   );
+}
+
+/** A file that a question is about, with what its change means if that is not obvious. */
+export function shownFile(path: string): string {
+  const shown = escapeToLine(path);
+  if (!isPackLock(path)) return shown;
+  return existsSync(path)
+    ? `${shown} with the limits of its packs`
+    : `packs without their limits, since ${shown} is gone`;
 }
 
 function cure(subject: TrustSubject): string {

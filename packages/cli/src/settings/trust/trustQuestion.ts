@@ -1,7 +1,7 @@
 import { escapeToLine } from "@agent/internal";
 import type { Aside } from "@agent/terminal/host";
 import { askYesNo, atOnce, canAsk } from "../../process/ask.js";
-import type { AskTrust, TrustPolicy } from "./trust.js";
+import { type AskTrust, shownFile, type TrustPolicy } from "./trust.js";
 
 /** How trust is decided: `--trust` grants it; otherwise the user is asked, if possible. */
 export function trustPolicy(grant: boolean, aside: Aside = atOnce): TrustPolicy {
@@ -14,7 +14,7 @@ export function trustPolicy(grant: boolean, aside: Aside = atOnce): TrustPolicy 
 
 const askForTrust: AskTrust = async ({ subject, file, untrusted, changed }) => {
   // Each path on its own line and escaped: a newline in a name must not add a line to this question.
-  const others = untrusted.filter((path) => path !== file).map(escapeToLine);
+  const others = untrusted.filter((path) => path !== file).map(shownFile);
   const article = subject === "eval" ? "an" : "a";
   const news = subject === "config" ? "This project has a config" : `This is ${article} ${subject}`;
   const lines = [
