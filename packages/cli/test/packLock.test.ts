@@ -140,6 +140,17 @@ describe("the lock of packs", () => {
 });
 
 describe("agent pack update and outdated", () => {
+  test("finds a folder of the user's config from any directory, and reports one without changes", async () => {
+    const { box, replace } = await added(pack([GREET]), ["--user"]);
+    mkdirSync(join(box.project, "src"));
+    const cwd = join(box.project, "src");
+    const { stdout } = await box.run(["pack", "update", "--user", "--yes"], { cwd });
+    expect(stdout).toMatch(/mine 1\.0\.0 is up to date\.\n$/);
+    replace(pack([GREET, { name: "more" }]));
+    const changed = await box.run(["pack", "update", "--user", "--yes"], { cwd });
+    expect(changed.stdout).toContain("tool more: it is new\n");
+  });
+
   test.runIf(hasTerminal())(
     "shows what a new version changes, installs nothing when the user refuses, and uses it after approval",
     async () => {

@@ -185,7 +185,8 @@ export function removeArchives(place: string, name: string, kept?: string): void
   }
 }
 
-function configDirectory(directory: string, user: boolean): string {
+/** The directory of the config. The names of packs that are folders are paths relative to it. */
+export function configDirectory(directory: string, user: boolean): string {
   return dirname(configFile(directory, user) ?? newConfigFile(directory, user));
 }
 

@@ -39,6 +39,7 @@ import {
   archivesFolder,
   type Candidate,
   checkExists,
+  configDirectory,
   isPath,
   manifestOf,
   packageName,
@@ -104,7 +105,9 @@ export async function packUpdate(parameters: PackUpdateParameters): Promise<Exit
     throw new CliError("There is no terminal to ask on. To update unattended: --yes", EXIT.refused);
   }
   for (const named of specifiers) {
-    const specifier = lock[named]?.git?.source ?? named;
+    const isLockedFolder = Object.hasOwn(lock, named) && isPath(named);
+    const path = isLockedFolder ? resolve(configDirectory(directory, user), named) : named;
+    const specifier = lock[named]?.git?.source ?? path;
     await withCandidate({ ...parameters, specifier }, (candidate) =>
       examineAndUpdate(parameters, candidate, lock[candidate.name]),
     );
@@ -211,6 +214,10 @@ async function addServers(
   }
 }
 
+function installedCandidate({ name, installed }: Candidate, place: string): string | undefined {
+  return installed && existsSync(installed) ? installed : installedFolder(name, place);
+}
+
 /** Shows the changes of another version, and after approval installs it. */
 async function examineAndUpdate(
   { directory, user, yes, print, isolation }: PackUpdateParameters,
@@ -219,10 +226,7 @@ async function examineAndUpdate(
 ): Promise<ExitCode> {
   const { name, folder, install } = candidate;
   const place = user ? userPackagesDirectory() : directory;
-  const installed =
-    candidate.installed && existsSync(candidate.installed)
-      ? candidate.installed
-      : installedFolder(name, place);
+  const installed = install ? installedCandidate(candidate, place) : folder;
   const isCurrent = installed !== undefined && digestFiles(installed) === digestFiles(folder);
   // A pack that was added without isolation stays without it until the user asks for it.
   const accepted = isolation ?? (locked && (locked.isolation?.required ?? "none"));
