@@ -219,19 +219,20 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   async retry<const S extends Schema | undefined = undefined>(
     ...[options = {}]: WithContext<RunOptions<S>, Context>
   ): Promise<RunResult<OutputValue<S>>> {
-    const { message, place } = this.#newestMessage();
-    return (await this.#run("retry", { message }, { ...options, ...place })) as RunResult<OutputValue<S>>;
+    const again = this.#newestMessage("retry", options);
+    return (await this.#run("retry", again, again.options)) as RunResult<OutputValue<S>>;
   }
 
   /** Like `retry`, but yields events as they happen. */
   streamRetry(
     ...[options = {}]: WithContext<RunOptions, Context>
   ): AsyncGenerator<AgentEvent, void, undefined> {
-    const { message, place } = this.#newestMessage();
-    return this.#stream({ message }, { ...options, ...place });
+    const again = this.#newestMessage("streamRetry", options);
+    return this.#stream(again, again.options);
   }
 
-  #newestMessage(): { message: Content; place: Pick<ChatOptions, "id" | "replaces" | "from"> } {
+  #newestMessage(owner: string, options: AnyChatOptions): { message: Content; options: AnyChatOptions } {
+    checkOptions(owner, options, RUN_OPTIONS);
     const { conversation } = this;
     const last = conversation.sessionContext.findLast(
       (message) => message.role === "user" && message.generated === undefined,
@@ -239,7 +240,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     if (last?.role === "user") {
       const { id } = conversation.infoOf(last);
       const { content: message, from } = last;
-      return { message, place: { id, replaces: id, ...(from !== undefined && { from }) } };
+      return { message, options: { ...options, id, replaces: id, ...(from !== undefined && { from }) } };
     }
     throw new AgentError("invalid_argument", "There is no message to answer again.");
   }

@@ -59,7 +59,12 @@ export function register(registry, host) {
   );
   registry.register(
     tool("fetch_briefly", async ({ url }) => {
-      await fetch(url, { signal: AbortSignal.timeout(50) });
+      const controller = new AbortController();
+      const answer = fetch(url, { signal: controller.signal });
+      // Answers once the server has the other request.
+      await fetch(`${url}received`);
+      controller.abort();
+      await answer;
       return "answered";
     }),
   );

@@ -326,13 +326,26 @@ describe.skipIf(!isEnforced)("an isolated pack with more than tools", () => {
 
   test("closes the connection of a fetch that the pack aborted", async () => {
     const closed = vi.fn();
-    const server = createServer((request) => request.socket.on("close", closed));
+    let receive = (): void => undefined;
+    const received = new Promise<void>((resolve) => {
+      receive = resolve;
+    });
+    const server = createServer(async (request, response) => {
+      if (request.url === "/received") {
+        await received;
+        response.end();
+        return;
+      }
+      request.socket.on("close", closed);
+      receive();
+    });
     await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
     const { port } = server.address() as { port: number };
     await withPack(
       async (registry) => {
-        await registry.run("fetch_briefly", { url: `http://localhost:${port}/` });
-        await expect.poll(() => closed.mock.calls.length, { timeout: 20_000 }).toBe(1);
+        const { text } = await registry.run("fetch_briefly", { url: `http://localhost:${port}/` });
+        expect(text).toContain("aborted");
+        await expect.poll(() => closed.mock.calls.length).toBe(1);
       },
       { grants: { hosts: [`localhost:${port}`] } },
     );
