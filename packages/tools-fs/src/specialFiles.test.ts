@@ -121,6 +121,41 @@ test("returns windows of a file of 5 GB in bounded memory, and reports how large
   expect(peak).toBeLessThan(250 * 1024 * 1024);
 });
 
+test("shows changes of a file of 1 GB in bounded memory: a basis or the reason of a refusal, no lines", {
+  timeout: 120_000,
+}, () => {
+  const directory = temporaryDirectory(MEMORY);
+  const path = join(directory, "huge.log");
+  const file = openSync(path, "w");
+  writeSync(file, "first\nsecond\n");
+  ftruncateSync(file, GIGABYTE);
+  closeSync(file);
+  const script = `
+    import { applyPatchTool, editFileTool, Workspace, writeFileTool } from ${JSON.stringify(fileURLToPath(new URL("../dist/index.js", import.meta.url)))};
+    const workspace = new Workspace({ root: ${JSON.stringify(directory)} });
+    const { signal } = new AbortController();
+    const path = ${JSON.stringify(path)};
+    const patch = ["*** Begin Patch", "*** Update File: huge.log", "@@", "-first", "+1st", "*** End Patch", ""];
+    const previews = [
+      await writeFileTool(workspace).previewCall({ path, content: "new" }, { signal }),
+      await editFileTool(workspace).previewCall({ path, old_text: "first", new_text: "1st" }, { signal }),
+      await applyPatchTool(workspace).previewCall({ input: patch.join("\\n") }, { signal }),
+    ];
+    console.log(JSON.stringify({ previews, peak: process.resourceUsage().maxRSS * 1024 }));`;
+  const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+  const { previews, peak } = JSON.parse(output);
+  expect(previews[0]).toEqual({ changes: [], basis: expect.any(String) });
+  expect(previews[1]).toEqual({
+    changes: [],
+    refusal: expect.stringContaining("the most that can be changed"),
+  });
+  expect(previews[2]).toEqual({
+    changes: [],
+    refusal: expect.stringContaining("the most that can be changed"),
+  });
+  expect(peak).toBeLessThan(250 * 1024 * 1024);
+});
+
 test("reports a binary file of 900 MB with type and size, without reading it", async () => {
   const path = join(temporaryDirectory(), "disk.img");
   const file = openSync(path, "w");
