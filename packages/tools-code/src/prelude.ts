@@ -41,10 +41,14 @@ export const PRELUDE = `(function (send, output, finish) {
 
   const start = (kind, name, request) => {
     const { stack } = new Failure();
-    return new Later((resolve, reject) => {
-      const id = send(kind, name, stringify(request, plain) ?? "null");
+    let id;
+    const answer = new Later((resolve, reject) => {
+      id = send(kind, name, stringify(request, plain) ?? "null");
       waiting[id] = { resolve, reject, stack };
     });
+    // The script was stopped. The engine looks for that in loops.
+    while (id < 0);
+    return answer;
   };
   const call = (name) => (args = {}) => start("tool", name, { name, args });
   const print = (...values) => output(values.map(show).join(" ") + "\\n");

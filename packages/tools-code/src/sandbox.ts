@@ -161,12 +161,12 @@ export class Sandbox {
     return { start: parts.getProp("start"), settle: parts.getProp("settle") };
   }
 
+  /** The id of the call; negative if the script must stop. */
   #send(kind: CallKind, name: string, json: string): number {
-    if (this.#stopped !== undefined) throw new Error("the script was stopped");
     if (this.#count >= this.#limits.maxCalls) {
-      this.#stopped = `it made more than ${this.#limits.maxCalls} calls`;
-      throw new Error(this.#stopped);
+      this.#stopped ??= `it made more than ${this.#limits.maxCalls} calls`;
     }
+    if (this.#stopped !== undefined) return -1;
     if (json.length > MAX_CALL_CHARACTERS) {
       throw new Error(
         `the arguments of ${name} have ${json.length} characters of JSON, more than ${MAX_CALL_CHARACTERS}`,
