@@ -1,6 +1,7 @@
 import { Agent, type ChatProvider } from "@agent/core";
 import { Permissions } from "@agent/core/host";
 import { expect, test } from "vitest";
+import type { SlashCommand } from "../commands/context.js";
 import { slashCommands } from "../commands/slashCommands.js";
 import type { Status } from "../screen/statusRow.js";
 import { ChatController } from "./controller.js";
@@ -190,4 +191,32 @@ test("counts what agents in the background cost", async () => {
   const { agent } = chatWith({ respond }, { statusText });
   await agent.startAgent({ message: "Look around.", label: "scout" }).done;
   await expect.poll(() => costs.at(-1)).toBe(0.25);
+});
+
+test("runs a command after the changes of the answer are stored, which it may need", async () => {
+  let store = (): void => undefined;
+  const stored = new Promise<void>((resolve) => {
+    store = resolve;
+  });
+  let isStoring = false;
+  const end = async (): Promise<void> => {
+    isStoring = true;
+    await stored;
+  };
+  const state: SlashCommand = {
+    usage: "/state",
+    help: "tells whether a message is answered",
+    run: (_argument, { busy }) => [String(busy())],
+  };
+  const { controller, printed, turn } = chatWith(
+    { respond: async () => ({ content: "Yes.", toolCalls: [], finishReason: "stop" }) },
+    { turns: { begin: () => undefined, end }, commands: { "/state": state } },
+  );
+  const over = turn();
+  controller.submit("Hello.");
+  await expect.poll(() => isStoring).toBe(true);
+  controller.submit("/state");
+  store();
+  await over;
+  await expect.poll(() => printed).toEqual(["false"]);
 });

@@ -54,6 +54,8 @@ export class ChatController {
   #turn: AbortController | undefined;
   /** When the current turn began. */
   #startedAt: number | undefined;
+  /** Pending while the host stores what the turn changed, after its answer is complete. */
+  #storing: Promise<void> | undefined;
   #branch: string | undefined;
   #status: Status | undefined;
   #statusText: string | undefined;
@@ -227,6 +229,8 @@ export class ChatController {
   async #command(input: string, isTyped = true): Promise<void> {
     if (!this.#running) return;
     if (isTyped) this.#view.echo(input);
+    // The answer is complete. A command such as /undo waits until its changes are stored.
+    await this.#storing;
     const lines = await this.#running.slash.runSlashCommand(input, this.#running.commands);
     if (lines.length > 0) this.#view.print(lines);
     this.#updateStatus();
@@ -358,8 +362,10 @@ export class ChatController {
       (event) => this.#see(event),
       message.from,
     );
-    await options.turns?.end();
     await this.#shellLines.settled();
+    this.#storing = options.turns?.end();
+    await this.#storing;
+    this.#storing = undefined;
     this.#log.endTurn();
     const undelivered = this.#queue.takeSteering();
     agent.takeSteering();
