@@ -60,7 +60,7 @@ export class UpdateWriter {
 
   /**
    * The editor's id of a call that the user is asked about. The preview is kept: if the call reports no view of its changes,
-   * it is used. A call of a child agent is one of its own, which the editor shows from now on: its id may be that of another
+   * it is used. A call of a child agent is a separate call, which the editor shows from now on: its id may be that of another
    * call.
    */
   noteQuestion({ scope, id, preview }: Pick<ApprovalRequest, "scope" | "id" | "preview">): string {

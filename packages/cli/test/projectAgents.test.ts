@@ -33,7 +33,7 @@ describe("sub-agents that a project defines", () => {
   });
 
   test.skipIf(!hasTmux)(
-    "are asked about before the first chat, and used from a yes on (skipped without tmux)",
+    "are asked about before the first chat, and used after approval (skipped without tmux)",
     async () => {
       const { run, box, model } = await start();
       write(box);

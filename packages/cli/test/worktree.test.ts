@@ -189,7 +189,7 @@ test.each(["fix/#12", "release+1", "größe@home"])("works on the branch %s", as
   expect([code, stderr]).toEqual([0, expect.stringContaining("was removed")]);
 });
 
-test("says which branch is in the way of its own", async () => {
+test("names the branch that prevents a new one", async () => {
   const { box, git } = project();
   git(["branch", "agent"]);
   git(["pack-refs", "--all"]);

@@ -253,7 +253,7 @@ describe("undo of what file tools changed", () => {
     expect(readFileSync(at("f"), "utf8")).toBe("x");
   });
 
-  test("starts a turn of its own with a message that steers an answer, by its id", async () => {
+  test("starts a separate turn with a message that steers an answer, by its id", async () => {
     log.beginTurn("first");
     log.noteMessage("1", "first");
     await call(["a"], () => writeFileSync(at("a"), "x"));

@@ -107,10 +107,10 @@ describe("reading arguments in their only way", () => {
       schema({ path: text, directory: text }, ["path", "directory"]),
       { folder: "x", dir: "y" },
     ],
-    ["a name that is no synonym", schema({ path: text }, ["path"]), { place: "x" }],
+    ["a name that is not a synonym", schema({ path: text }, ["path"]), { place: "x" }],
     ["a wrapper next to another argument", schema({ a: text }), { input: { a: "x" }, b: 1 }],
     ["a wrapper that is an argument", schema({ input: { type: "object" } }), { input: { a: "x" } }],
-    ["an object that is no wrapper", schema({ a: text }), { data: { a: "x" } }],
+    ["an object that is not a wrapper", schema({ a: text }), { data: { a: "x" } }],
     ["a wrapper around a text", schema({ a: text }), { input: "x" }],
   ])("leaves %s alone", (_, parameters, args) => {
     expect(repaired(parameters, args)).toBeUndefined();

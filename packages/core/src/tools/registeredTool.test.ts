@@ -115,7 +115,7 @@ describe("what register refuses", () => {
     ["a freeform without a grammar", { freeform: { argument: "x" } }, "freeform must be { argument, lark }"],
     ["a freeform that is null", { freeform: null }, "freeform must be { argument, lark }, got null."],
     [
-      "a replaced tool that is no name",
+      "a replaced tool that is not a name",
       { insteadOf: 7 },
       "insteadOf must be the name of a tool, got number 7.",
     ],

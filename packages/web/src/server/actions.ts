@@ -35,7 +35,7 @@ export async function readAction(request: Request, maxBytes: number): Promise<Ch
   }
   const body = parse(
     await readBody(request, maxBytes).catch((error: unknown) => {
-      // The client has left: that is no fault of the server.
+      // The client closed the connection, which is not an error of the server.
       throw error instanceof ActionError ? error : new ActionError(400, "The body ended too early.");
     }),
   );
