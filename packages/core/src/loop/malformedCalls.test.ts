@@ -64,6 +64,8 @@ describe("a call that a model wrote wrongly", () => {
     [{ input: { path: "a" } }, { path: "a" }, 'the content of "input" as the arguments'],
     [{ arguments: '{"file":"a"}' }, { path: "a" }, 'the content of "arguments" as the arguments'],
     [{ path: "a", limit: "", all: "" }, { path: "a" }, '"limit" as absent, because it was empty'],
+    [{ path: "a", limit: "None", all: "null" }, { path: "a" }, '"limit" as absent, because it was "None"'],
+    [{ paths: ["a", "b"], file: "c" }, { path: "c", paths: ["a", "b"] }, '"file" as "path"'],
   ])("is run in its only reading: %j", async (args, meant, note) => {
     const { tool, ran } = noting("edit", EDIT, OPTIONAL);
     const agent = agentWith([call("edit", args), "Done."], [tool]);
@@ -110,6 +112,45 @@ describe("a call that a model wrote wrongly", () => {
     const { tool, ran } = noting("search_text", properties, ["regex"]);
     await collect(agentWith([call("search_text", args), "Done."], [tool]), "Go.");
     expect(ran).toEqual([meant]);
+  });
+
+  test.each<[Record<string, readonly string[]>, object, object | undefined]>([
+    [{ path: [] }, { paths: ["a"] }, { path: "a" }],
+    [{ path: [] }, { paths: ["a", "b"] }, undefined],
+    [{ path: [] }, { dir_path: "a" }, { path: "a" }],
+    [
+      { source: [], destination: [] },
+      { from: "a", to: "b" },
+      { source: "a", destination: "b" },
+    ],
+    [
+      { source: [], destination: [] },
+      { src: "a", dst: "b" },
+      { source: "a", destination: "b" },
+    ],
+    [{ command: [] }, { command: ["bash", "-lc", "npm test"] }, { command: "npm test" }],
+    [{ command: [] }, { command: ["npm", "test"] }, undefined],
+    [{ command: [] }, { command: ["node", "-c", "a.js"] }, undefined],
+    [{ text: [] }, { text: ["sh", "-c", "ls"] }, undefined],
+    [
+      { command: [], cwd: ["?"], working_directory: ["?"] },
+      { cmd: "ls", workdir: "a" },
+      { command: "ls", cwd: "a" },
+    ],
+    [{ query: [], file: ["?"], path: ["?"] }, { query: "x", filename: "a" }, undefined],
+    [{ query: [], glob: ["?"] }, { pattern: "x" }, { query: "x" }],
+    [
+      { query: [], glob: ["?"] },
+      { query: "x", include: "*.ts" },
+      { query: "x", glob: "*.ts" },
+    ],
+    [{ pattern: [] }, { glob: "*.ts" }, { pattern: "*.ts" }],
+  ])("is run under the names of the tool if they have one meaning: %j %j", async (names, args, meant) => {
+    const properties = Object.fromEntries(Object.keys(names).map((name) => [name, { type: "string" }]));
+    const optional = Object.keys(names).filter((name) => names[name]?.includes("?"));
+    const { tool, ran } = noting("run", properties, optional);
+    await collect(agentWith([call("run", args), "Done."], [tool]), "Go.");
+    expect(ran).toEqual(meant === undefined ? [] : [meant]);
   });
 
   test("is not run with the item of a list as the content of a file", async () => {

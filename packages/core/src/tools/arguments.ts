@@ -125,15 +125,25 @@ interface Repaired {
 const SYNONYMS: readonly (readonly string[])[] = [
   ["path", "filepath", "file", "filename", "targetfile", "absolutepath"],
   ["paths", "files", "filepaths"],
-  ["directory", "dir", "folder", "path"],
+  ["directory", "dir", "folder", "path", "dirpath", "directorypath", "folderpath"],
+  ["source", "src", "from", "sourcepath", "oldpath"],
+  ["destination", "dest", "dst", "to", "destinationpath", "newpath"],
   ["oldtext", "oldstring", "oldstr", "search", "find"],
   ["newtext", "newstring", "newstr", "replace", "replacement"],
   ["content", "contents", "filetext", "text", "filecontent"],
   ["command", "cmd", "script", "bash"],
+  ["arguments", "args"],
   ["pattern", "regex", "query", "searchterm"],
-  ["cwd", "workdir", "workingdirectory"],
+  ["pattern", "glob"],
+  ["glob", "include", "filepattern", "globpattern"],
   ["url", "uri", "link"],
 ];
+/** Names of one thing: a schema with several of them accepts any. */
+const SAME = ["cwd", "workdir", "workingdirectory"];
+/** What models write where they mean nothing. */
+const NOTHING = /^(?:|null|none|undefined)$/i;
+/** The beginning of a command line that is written as the list of its words. */
+const SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:ba|z|da|k)?sh$/;
 /** Names that models put around the whole of the arguments. */
 const WRAPPERS = ["input", "arguments", "args", "parameters", "params"];
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/;
@@ -215,8 +225,10 @@ function repairObject(schema: JsonSchema, value: Arguments, where: string, notes
       notes.push(`${quote(where + name)} as absent, because it was null`);
       continue;
     }
-    if (given === "" && !required.includes(name) && /^(number|integer|boolean)$/.test(typesOf(sub).join())) {
-      notes.push(`${quote(where + name)} as absent, because it was empty`);
+    const isText = typeof given === "string" && NOTHING.test(given.trim());
+    if (isText && !required.includes(name) && /^(number|integer|boolean)$/.test(typesOf(sub).join())) {
+      const was = given.trim() === "" ? "empty" : quote(given);
+      notes.push(`${quote(where + name)} as absent, because it was ${was}`);
       continue;
     }
     result[name] = repairValue(sub, given, where + name, notes);
@@ -244,9 +256,17 @@ function renameKeys(
           isSynonym(written, name) &&
           isReadable(properties[name], given, name),
       );
-    const same = fitting(key).filter((name) => plainName(name) === plainName(key));
-    // One path where the tool expects "paths".
-    const [target, another] = [same, fitting(key), fitting(`${key}s`)].find((some) => some.length > 0) ?? [];
+    const found = fitting(key);
+    const [target, another] =
+      [
+        found.filter((name) => plainName(name) === plainName(key)),
+        // A tool that expects a text to look for may also have a pattern for the names of files.
+        found.length > 1 ? found.filter((name) => required.includes(name)) : [],
+        found.every((name) => SAME.includes(plainName(name))) ? found.slice(0, 1) : found,
+        // One path where the tool expects "paths", and a list of one where it expects "path".
+        fitting(`${key}s`),
+        fitting(key.replace(/s$/, "")),
+      ].find((some) => some.length > 0) ?? [];
     if (target === undefined || another !== undefined) return [key, given] as const;
     notes.push(`${quote(where + key)} as ${quote(where + target)}`);
     return [target, given] as const;
@@ -266,7 +286,7 @@ function isReadable(schema: unknown, value: unknown, name: string): boolean {
 
 function isSynonym(key: string, name: string): boolean {
   const [a, b] = [plainName(key), plainName(name)];
-  return a === b || SYNONYMS.some((row) => row.includes(a) && row.includes(b));
+  return a === b || [SAME, ...SYNONYMS].some((row) => row.includes(a) && row.includes(b));
 }
 
 function plainName(name: string): string {
@@ -324,7 +344,7 @@ function readAs(
       if (isSynonym("content", where)) return undefined;
       if (Array.isArray(value) && value.length === 1 && typeof value[0] === "string")
         return { value: value[0], as: "its only item" };
-      return undefined;
+      return isSynonym("command", where) ? shellScript(value) : undefined;
     case "object": {
       const parsed = parsedJson(text);
       return isRecord(parsed) ? { value: parsed, as: "an object, which was written as text" } : undefined;
@@ -341,6 +361,14 @@ function readAs(
     default:
       return undefined;
   }
+}
+
+/** The script of `["bash", "-lc", "npm test"]`. */
+function shellScript(value: unknown): { readonly value: string; readonly as: string } | undefined {
+  if (!Array.isArray(value) || value.length !== 3) return undefined;
+  const [shell, flag, script]: unknown[] = value;
+  const isScript = typeof shell === "string" && SHELL.test(shell) && (flag === "-c" || flag === "-lc");
+  return isScript && typeof script === "string" ? { value: script, as: "its script" } : undefined;
 }
 
 function parsedJson(text: string): unknown {
