@@ -1978,6 +1978,112 @@ const SINGLE = [
     "<p>c</p>\n@* ... rest of the page ... *@",
     undefined,
   ],
+  ["marks of another format", "a.ts", "a();\nb();\n", "a();", "c();\n</new_text>", undefined],
+  ["marks of another format", "a.ts", "a();\nb();\n", "a();\n", "c();\n</new_string>\n", undefined],
+  ["marks of another format", "a.ts", "a();\nb();\n", "a();", "c();\n</parameter>\n</invoke>", undefined],
+  ["marks of another format", "a.xml", "<a/>\n", "<a/>", "<b/>\n</parameter>", undefined],
+  ["marks of another format", "a.ts", "a();\nb();\n", "a();", "c();<|im_end|>", undefined],
+  ["marks of another format", "a.ts", "a();\nb();\n", "a();\n", "c();\n=======\n", undefined],
+  ["marks of another format", "a.ts", "a();\nb();\n", "a();\n", "c();\n*** End Patch\n", undefined],
+  ["marks of another format", "a.ts", "{\n  a();\n}\n", "  a();", "+  b();", undefined],
+  ["marks of another format", "a.py", "import a\n", "import a\n", "+import a\n+import b\n", undefined],
+  ["numbers before lines", "a.js", "a();\nb();\n", "b();", "L2: c();", undefined],
+  ["numbers before lines", "a.js", "a();\nb();\n", "L2: b();", "L2: c();\nL3: d();", "a();\nc();\nd();\n"],
+  ["numbers before lines", "a.js", "a();\nb();\n", "L1: b();", "L1: c();", undefined],
+  [
+    "HTML entities in part of the texts",
+    "a.ts",
+    "let a;\n",
+    "let a;",
+    "let a: Array&lt;string&gt;;",
+    undefined,
+  ],
+  ["HTML entities in part of the texts", "a.java", "int a;\n", "int a;", "List&lt;Integer&gt; a;", undefined],
+  ["HTML entities in part of the texts", "a.rb", "a = b\n", "a = b", "a = b &amp;&amp; c", undefined],
+  ["HTML entities in part of the texts", "a.sh", "a\n", "a", "a &gt; b.txt", undefined],
+  ["HTML entities in part of the texts", "a.sql", "SELECT a\n", "SELECT a", "SELECT a &lt; 1", undefined],
+  ["HTML entities in part of the texts", "a.php", "<?php\nf($a);\n", "f($a);", "$this-&gt;f($a);", undefined],
+  [
+    "HTML entities in part of the texts",
+    "a.html",
+    "<p>a</p>\n",
+    "<p>a</p>",
+    "&lt;p&gt;b&lt;/p&gt;",
+    undefined,
+  ],
+  [
+    "HTML entities in part of the texts",
+    "a.vue",
+    "<script>\nf(a);\n</script>\n",
+    "f(a);",
+    "if (a &amp;&amp; b) f(a);",
+    undefined,
+  ],
+  [
+    "typographic characters in code and in text",
+    "a.sh",
+    "git log --oneline\n",
+    "git log --oneline",
+    "git log —oneline —all",
+    undefined,
+  ],
+  [
+    "typographic characters in code and in text",
+    "a.json",
+    '{ "a": "x" }\n',
+    '"a": "x"',
+    '"a": "x", “b”: “it’s”',
+    '{ "a": "x", "b": "it’s" }\n',
+  ],
+  [
+    "a dash or a special space",
+    "a.yaml",
+    "a:\n  b: 1\n",
+    "  b: 1",
+    "  b: 1\n\u00a0\u00a0c: 2",
+    "a:\n  b: 1\n  c: 2\n",
+  ],
+  [
+    "indentation by tabs",
+    "a.go",
+    "func f() {\n\tif a {\n\t\tb()\n\t}\n}\n",
+    "\t\tb()\n",
+    "\t\tb()\n        c()\n",
+    undefined,
+  ],
+  [
+    "indentation at a new level",
+    "a.py",
+    "class A:\n    def f(self):\n        return 1\n",
+    "        return 1\n",
+    "    return 2\n",
+    undefined,
+  ],
+];
+
+/** Comments in place of the rest of a function: in other words, by the names of what is left out, in other languages. */
+const LEFT_OUT = [
+  "// ... 其余代码保持不变 ...",
+  "// 其余代码保持不变",
+  "// ... restlicher Code ...",
+  "// resto del código sin cambios",
+  "// ... остальной код ...",
+  "// ... 既存のコード ...",
+  "// ... check the answer and write the log ...",
+  "// ... error handling ...",
+  "// ... (code to handle the answer) ...",
+  "// ...your logic...",
+  "// ... more code",
+  "// More code here",
+  "// ⋮",
+  "// etc.",
+  "// and so on",
+  "// Code continues...",
+  "// continues as before",
+  "// [unchanged: answer, check, log]",
+  "// (check and log as before)",
+  "// Remaining code is unchanged from the original",
+  "// rest of the original function continues here",
 ];
 
 /** Edits without a mistake, of texts that resemble one: path, file, old text, new text. Each has to be applied as written. */
@@ -2317,6 +2423,30 @@ const ORDINARY = [
   ["a.swift", 'let a = "b"\n', 'let a = "b"', 'let a = """\n    \\(b)\\n\n    “c”\n    """'],
   ["a.c", "a();\r\nb();\nc();\r\n", "b();", "b();\nx();"],
   ["a.tsx", "<A\n  b={1}\n  c={2}\n  d={3}\n/>;\n", "  b={1}\n  c={2}\n  d={3}\n", "  {...rest}\n"],
+  [
+    "a.ts",
+    "f();\ng();\nh();\n",
+    "f();\ng();\n",
+    "// Only if the cache is empty\n// ... which is rare.\nf();\n",
+  ],
+  ["a.ts", "f();\ng();\nh();\n", "f();\ng();\n", "f(); // ... once\n"],
+  ["a.ts", "f();\ng();\nh();\n", "f();\ng();\n", "// ... but not twice:\nf(1);\n"],
+  ["a.ts", "f();\ng();\nh();\n", "f();\ng();\n", "// 其他情况\nf(1);\n"],
+  ["a.xml", "<parameter>a</parameter>\n", "a</parameter>", "b\n</parameter>"],
+  ["a.xml", "<a/>\n", "<a/>", "<parameter>\n  b\n</parameter>"],
+  ["a.ts", "const t = Date.now();\n", "Date.now()", "+new Date()"],
+  ["a.js", "const a =\n  b;\n", "  b;", '  b\n+ "c"\n+ d;'],
+  ["a.py", "A = 1\n", "A = 1", 'A = """\nTitle\n=======\n"""'],
+  ["a.c", "int f() {\n  g();\n}\n", "  g();", "L1: g();\n  if (a) goto L1;"],
+  ["a.yaml", "with:\n  - a\nb: c\n", "  - a\n", "- a\n- d\n"],
+  ["a.py", "if a:\n    b()\nc()\n", "    b()\n", "    # Nothing else.\n    pass\n"],
+  ["a.json", '{ "a": "x" }\n', '"x"', '"“x” – it’s"'],
+  ["a.css", "q { quotes: none; }\n", "quotes: none;", 'quotes: "“" "”";'],
+  ["a.vue", "<script>\nf(a);\n</script>\n<p>a</p>\n", "<p>a</p>", "<p>a &lt; b</p>"],
+  ["a.html", "<p>a</p>\n", "<p>a</p>", "<p>Write &lt;br&gt;.</p>"],
+  ["a.sh", "echo a\n", "echo a", "curl 'x?a=1&amp;b=2' && echo \"&gt;\""],
+  ["a.go", "func f() {\n\tg(a,\n\t\tb)\n}\n", "\tg(a,\n\t\tb)", "\tg(a,\n\t\tb)\n\th()"],
+  ["a.sh", "cmd -a -b\n", "cmd -a -b", "cmd -a --bar"],
 ];
 
 /** All cases: `{ class, name, path, file, oldText, newText, expected }`. */
@@ -2330,6 +2460,17 @@ export function editCases() {
     newText,
     expected,
   }));
+  const body =
+    "  const url = base + id;\n  const answer = fetch(url);\n  check(answer);\n  log(answer);\n  return answer;\n";
+  const leftOut = LEFT_OUT.map((comment) => ({
+    class: "a placeholder in new_text",
+    name: comment,
+    path: "load.ts",
+    file: `function load(id) {\n${body}}\n`,
+    oldText: body,
+    newText: `  const url = base + "/" + id;\n  ${comment}\n`,
+    expected: undefined,
+  }));
   const ordinary = ORDINARY.map(([path, file, oldText, newText]) => ({
     class: "ordinary",
     name: `${path} ${JSON.stringify(newText)}`,
@@ -2339,5 +2480,5 @@ export function editCases() {
     newText,
     expected: file.replace(oldText, () => newText),
   }));
-  return [...SNIPPETS.flatMap((snippet) => [...spoiled(snippet)]), ...single, ...ordinary];
+  return [...SNIPPETS.flatMap((snippet) => [...spoiled(snippet)]), ...single, ...leftOut, ...ordinary];
 }

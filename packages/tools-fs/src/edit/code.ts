@@ -1,19 +1,3 @@
-/** What the path of a file says about its content. */
-export interface FileKind {
-  /** Prose, in which any text may be meant. */
-  readonly isDocument: boolean;
-  /** Text between tags is prose. */
-  readonly isMarkup: boolean;
-  /** Data, in which prose needs no quotes. */
-  readonly isData: boolean;
-  /** A language in which backslashes and typographic characters have no meaning outside of strings and comments. */
-  readonly isPlainCode: boolean;
-  /** Another language in which strings have straight quotes. */
-  readonly isOtherCode: boolean;
-  /** The edit is inside a string of several lines, in which any text may be meant. */
-  readonly isInLiteral: boolean;
-}
-
 // A longer line is not written by hand, and the expression below is not linear on every text.
 const LONGEST_LINE = 1000;
 

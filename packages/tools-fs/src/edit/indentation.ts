@@ -1,6 +1,9 @@
 import { codeOf, literalLines } from "./code.js";
 
 const LONGEST_INDENT = 200;
+const LONGEST_SHOWN = 80;
+// An edit may have a million places.
+const MOST_BLANK = 3;
 // How far above a line the blocks around it are looked for.
 const LONGEST_BLOCK = 100_000;
 
@@ -105,14 +108,55 @@ export function tabWriter(
   const spaced = /^(\t*)( {2,})(?=\S)/gm;
   const widths = [...newText.matchAll(spaced)].map(([, , spaces = ""]) => spaces.length);
   if (widths.length === 0 || /^\t* {2,}\S/m.test(oldText) || !/^\t/m.test(file)) return undefined;
-  const step = smallestStep(widths);
-  if (![2, 3, 4, 8].includes(step) || widths.some((width) => width % step !== 0)) return undefined;
   const literals = literalLines(newText.split("\n"), true);
   if (/^\t* {2,}\S/m.test(file) || literals.some((opener) => opener !== undefined)) return undefined;
   // In a makefile only commands need tabs.
   if (/^(?:ifn?(?:eq|def)|define)\b/m.test(newText)) return undefined;
+  const step = smallestStep(widths);
+  const isStep = [2, 3, 4, 8].includes(step) && widths.every((width) => width % step === 0);
+  // Spaces alone that stand for fewer tabs than all lines of old_text have: their step is not known.
+  const fewest = Math.min(
+    ...oldText.split("\n").flatMap((line) => (line.trim() === "" ? [] : [tabsOf(line)])),
+  );
+  const shallow = [...newText.matchAll(/^( {2,})(?=\S)/gm)].find(
+    ([, spaces = ""]) => spaces.length / step < fewest,
+  );
+  if (shallow) throw unclear(shallow[0]);
+  if (!isStep) return undefined;
   return (text) =>
     text.replace(spaced, (_, tabs: string, spaces: string) => tabs + "\t".repeat(spaces.length / step));
+}
+
+function tabsOf(line: string): number {
+  return /^\t*/.exec(line)?.[0].length ?? 0;
+}
+
+/** The nearest line with content above a line that starts here; `undefined` if none starts here or none is near. */
+function lineAbove(text: string, start: number): string | undefined {
+  let end = start - 1;
+  for (let blank = 0; blank <= MOST_BLANK && text[end] === "\n"; blank++) {
+    const from = text.lastIndexOf("\n", end - 1) + 1;
+    const line = text.slice(from, end);
+    if (line.trim() !== "") return line;
+    end = from - 1;
+  }
+  return undefined;
+}
+
+/** Throws if whole lines in a block become lines that are not deeper than the statement of Python that opens it. */
+export function checkBody(replacement: string, text: string, start: number, end: number): void {
+  const opener = lineAbove(text, start);
+  if (opener === undefined || !STATEMENT.test(opener.trim())) return;
+  const first = (lines: string): string | undefined =>
+    lines.split(/\r?\n/).find((line) => line.trim() !== "" && !COMMENT.test(line));
+  const [old, made] = [first(text.slice(start, end)), first(replacement)];
+  // A list in YAML may be as deep as its key.
+  if (old === undefined || made === undefined || /^\s*- /.test(made)) return;
+  const { length } = indentOf(opener);
+  if (indentOf(old).length <= length || indentOf(made).length > length) return;
+  throw new IndentationError(
+    `new_text begins with ${JSON.stringify(made.slice(0, LONGEST_SHOWN))}, which is not deeper than ${JSON.stringify(opener.slice(0, LONGEST_SHOWN))} above it; nothing was changed. Write both texts as whole lines with the file's indentation.`,
+  );
 }
 
 /**

@@ -1,5 +1,5 @@
 import { countOf, quote } from "@agent/core/toolkit";
-import { type FileKind, literalFinder } from "./code.js";
+import { fileKind, isDocument } from "./fileKind.js";
 import { EditLimits, findMatch, type Match, type Region } from "./match.js";
 import { nearestPlaces } from "./nearestPlaces.js";
 import { findPlaceholder } from "./placeholders.js";
@@ -11,17 +11,6 @@ import { lineStart, newlinesBetween } from "./textLines.js";
 const MAX_PLACES_NAMED = 10;
 // Each edit searches the whole text. About a second of work.
 const MAX_SEARCHED = 1024 * 1024 * 1024;
-const DOCUMENT =
-  /\.(patch|diff|md|mdx|mdc|[rq]md|markdown|txt|text|rst|adoc|asciidoc|org|tex|textile)$|(^|[\\/])(README|LICENSE|NOTICE|CHANGELOG|TODO)$/i;
-const MARKUP =
-  /\.(html?|xhtml|xml|svg|vue|svelte|astro|jsx|tsx|rss|plist|xaml|csproj|erb|ejs|hbs|mustache|liquid|twig|njk|jinja2?|j2|jsp|cshtml|razor|heex)$/i;
-/** A tag where an expression or a line begins, in JavaScript. */
-const JSX = /^[ \t]*<\/?[\w.]*>|(?:return|=>|\() ?<[\w>]/m;
-const DATA = /\.(ya?ml|toml|ini|properties|env|pot?|strings|csv|tsv)$/i;
-/** Languages in which a backslash has a meaning only in strings, regular expressions and comments. */
-const PLAIN_CODE = /\.([cm]?[jt]sx?|pyi?|java|kts?|go|rs|c|h|cc|cpp|hpp|cs|swift|scala|dart|vue|svelte)$/i;
-const OTHER_CODE = /\.(rb|sql|exs?|lua|groovy|gradle|r)$/i;
-
 export interface Edit {
   /** The name of the argument, for messages: `old_text`, `edits[2].old_text`. */
   readonly name: string;
@@ -56,7 +45,8 @@ export function planEdits(file: TextFile, edits: readonly Edit[], path: string):
     if (regions.length > 1 && !edit.replaceAll) throw ambiguous(file, edit, regions);
     if (ignoring !== undefined) remarks.add(`${edit.name} matched only after ignoring ${ignoring}.`);
     if (!file.isDecoded) return regions;
-    const settle = regionSettler(file.text, { ...texts, ...kindOf(file, path, regions) }, remarks);
+    const kind = fileKind(file.text, path, regions[0]?.start ?? 0);
+    const settle = regionSettler(file.text, { ...texts, ...kind }, remarks);
     return regions.map(settle);
   });
   const regions = found.flat().sort((a, b) => a.start - b.start);
@@ -91,7 +81,7 @@ function findEdit(
     checkNewText(file, edit.name, { ...match, oldText, newText }, path);
     return { ...match, oldText, newText };
   }
-  for (const reading of rewrittenTexts(oldText, newText, DOCUMENT.test(path))) {
+  for (const reading of rewrittenTexts(oldText, newText, isDocument(path))) {
     const { without, problem } = reading;
     const texts = { oldText: reading.oldText, newText: reading.newText };
     const found = findMatch(file.text, texts.oldText, texts.newText, true, limits);
@@ -124,28 +114,14 @@ function checkNewText(
   { oldText, newText, regions }: Match & { readonly oldText: string; readonly newText: string },
   path: string,
 ): void {
-  const kind = kindOf(file, path, regions);
   const { start, end } = regions[0] ?? { start: 0, end: 0 };
+  const kind = fileKind(file.text, path, start);
   const problem = newTextProblem(oldText, newText, kind, file.text.slice(0, start), file.text.slice(end));
   if (problem !== undefined) throw unclear(name, problem);
   const placeholder = kind.isDocument ? undefined : findPlaceholder(oldText, newText, file.text, path);
   if (placeholder !== undefined) {
     throw unclear(name, `has ${quote(placeholder)} in place of code, which would be deleted`);
   }
-}
-
-/** What the path says about the content of a file at the first place of an edit. */
-function kindOf(file: TextFile, path: string, regions: readonly Region[]): FileKind {
-  const isInLiteral = literalFinder(file.text)(regions[0]?.start ?? 0);
-  const hasTags = /^\s*</.test(file.text) || (/\.[cm]?js$/i.test(path) && JSX.test(file.text));
-  return {
-    isDocument: DOCUMENT.test(path),
-    isMarkup: hasTags || MARKUP.test(path),
-    isData: DATA.test(path),
-    isPlainCode: PLAIN_CODE.test(path) && !isInLiteral,
-    isOtherCode: OTHER_CODE.test(path) && !isInLiteral,
-    isInLiteral: isInLiteral && PLAIN_CODE.test(path),
-  };
 }
 
 function unclear(name: string, problem: string): Error {

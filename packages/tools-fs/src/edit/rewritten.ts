@@ -1,4 +1,5 @@
-import { codeOf, type FileKind, literalLines } from "./code.js";
+import { codeOf, literalLines } from "./code.js";
+import type { FileKind } from "./fileKind.js";
 import { newlinesBetween } from "./textLines.js";
 
 /** Both texts of an edit in another interpretation, and what was changed. */
@@ -15,8 +16,8 @@ export interface Rewritten {
   readonly problem?: string;
 }
 
-const NUMBERED = /^[ \t]*(\d{1,7})(?:\t|→|\||│| [|│] ?|(:)[ \t]?)/;
-const CERTAINLY_NUMBERED = /^[ \t]*\d{1,7}(?:\t|→|│)/;
+const NUMBERED = /^[ \t]*(?:L(?=\d+:))?(\d{1,7})(?:\t|→|\||│| [|│] ?|(:)[ \t]?)/;
+const CERTAINLY_NUMBERED = /^[ \t]*(?:\d{1,7}(?:\t|→|│)|L\d{1,7}:)/;
 const FENCED = /^\s*(```+|~~~+)[^\n`]*\n([\s\S]*?)\n?[ \t]*\1\s*$/;
 const FENCE_LINE = /^\s*(?:```+|~~~+)[\w+-]*\s*\n|\n[ \t]*(?:```+|~~~+)\s*$/;
 const WRAPPED =
@@ -24,6 +25,9 @@ const WRAPPED =
 /** A sentence of an answer before the code: `Here is the updated function:` */
 const INTRODUCED =
   /^\s*(?:here(?:'s| is| are)|sure[,!.]|certainly[,!.]|updated (?:code|version))[^\n]*:[ \t]*\n/i;
+/** The end of a call, of an answer or of another format of edits, as the last line. */
+const LEAKED =
+  /(?:^|\n)[ \t]*(<\/(?:antml:)?(?:(?:new|old)_(?:text|str|string)|parameter|invoke|function_calls|tool_call)>|\*{3} End Patch|={7}|>{7}.*)\s*$|(<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text)\|>)\s*$/;
 const TAGGED = /^\s*<(content|replacement|replace)>[\s\S]*<\/\1>\s*$/;
 const NAMED: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
 const ENTITY = /&(?:(lt|gt|quot|apos|amp)|#(\d{2,3})|#x([0-9a-f]{2}));/gi;
@@ -38,7 +42,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /** A string, with the letters before it: `r"\d"` and `@"C:\new"` are raw. */
 const STRING = /((?<!\w)\w{0,2}@?)?(["'])(?:\\.|(?!\2)[^\\\n])*\2/g;
 /** An entity where an expression is expected, or between two: `&lt` is the address of `lt` in C. */
-const ENTITY_IN_CODE = /&(?:quot|apos|#\d{2,3}|#x[0-9a-f]{2});|&amp;&amp;|[=-]&gt;|[\w)\]] &(?:lt|gt|amp);/i;
+const ENTITY_IN_CODE =
+  /&(?:quot|apos|#\d{2,3}|#x[0-9a-f]{2});|&amp;&amp;|[=-]&gt;|[\w)\]] &(?:lt|gt|amp);|\w&lt;[^;&\n]*&gt;/i;
 /** A literal `\n` where a line of settings, a declaration or a tag begins. */
 const BREAK_IN_LINE = /[;{}]\\n\s*[\w.#@}-]|>\\n\s*</;
 const BREAK_IN_DATA = /^\s*[\w.-]+:\s.*\\n\s*[\w.-]+:\s/;
@@ -76,9 +81,14 @@ export function newTextProblem(
   if (!isProse && !kind.isData && INTRODUCED.test(newText) && !INTRODUCED.test(oldText))
     return "begins with a sentence to the user";
   if (isDiff(oldText, newText, kind.isDocument)) return "is a diff";
-  if (addsNumbers(oldText, newText, kind, newlinesBetween(before, 0, before.length) + 1))
+  if (!kind.isDocument && isAdded(oldText, newText, before)) return "has a + before every line";
+  const isPlain = !kind.isDocument && !kind.isInLiteral;
+  const leaked = isPlain ? leakedEnd(newText, () => before + oldText + after) : undefined;
+  if (leaked !== undefined) return `ends with ${JSON.stringify(leaked)}, which is not part of the text`;
+  if (addsNumbers(oldText, newText, kind, () => newlinesBetween(before, 0, before.length) + 1))
     return "has line numbers";
-  if (encodesEntities(inLine(oldText), inLine(newText), kind))
+  const isKnown = (): boolean => entitiesOf(before + after).length > 0;
+  if (newText.includes("&") && encodesEntities(inLine(oldText), inLine(newText), kind, isKnown))
     return "has HTML entities where old_text has characters";
   if (!isProse && escapesQuotes(oldText, newText, kind.isPlainCode))
     return "has a backslash before every quote, where old_text has none";
@@ -110,13 +120,14 @@ function withoutNumbers(oldText: string, newText: string): Rewritten | undefined
   };
 }
 
-function addsNumbers(oldText: string, newText: string, kind: FileKind, line: number): boolean {
-  if (areNumbered(oldText, 1)) return false;
-  const [, first, colon] = NUMBERED.exec(newText) ?? [];
-  const isCertain = CERTAINLY_NUMBERED.test(newText);
+function addsNumbers(oldText: string, newText: string, kind: FileKind, line: () => number): boolean {
+  const [written = ""] = contentLines(newText);
+  const [, first, colon] = NUMBERED.exec(written) ?? [];
+  if (first === undefined || areNumbered(oldText, 1)) return false;
+  const isCertain = CERTAINLY_NUMBERED.test(written);
   // "404: x" and "1 | x" are also keys and cells.
   if (kind.isDocument && !isCertain) return false;
-  const isInPlace = Number(first) === line || (!kind.isData && colon === undefined);
+  const isInPlace = Number(first) === line() || (!kind.isData && colon === undefined);
   return isInPlace && areNumbered(newText, isCertain ? 1 : 2);
 }
 
@@ -159,6 +170,30 @@ function isDiff(oldText: string, newText: string, isDocument: boolean): boolean 
   );
 }
 
+/** Whether every line has the mark of an added one, before the indentation that old_text has. */
+function isAdded(oldText: string, newText: string, before: string): boolean {
+  const [lines, old] = [contentLines(newText), contentLines(oldText)];
+  const [first = "", was = ""] = [lines[0], old[0]];
+  const isWhole = before === "" || before.endsWith("\n");
+  const indentOf = (line: string): string => /^\s*/.exec(line)?.[0] ?? "";
+  return (
+    isWhole &&
+    lines.every((line) => line.startsWith("+")) &&
+    !old.some((line) => line.startsWith("+")) &&
+    /^\+\s*[^\s\d"'`+]/.test(first) &&
+    indentOf(first.slice(1)) === indentOf(was)
+  );
+}
+
+/** A mark at the end of the new text that neither begins in it nor is in the file. */
+function leakedEnd(newText: string, file: () => string): string | undefined {
+  const [, line, token] = LEAKED.exec(newText) ?? [];
+  const mark = line ?? token;
+  if (mark === undefined || file().includes(mark)) return undefined;
+  const isElement = mark.startsWith("</") && newText.includes(`<${mark.slice(2, -1)}`);
+  return isElement ? undefined : mark;
+}
+
 function decodeEntities(text: string): string {
   return text.replace(ENTITY, (_, name?: string, decimal?: string, hex?: string) => {
     if (name !== undefined) return NAMED[name.toLowerCase()] ?? "";
@@ -198,15 +233,20 @@ function withoutEscapes(oldText: string, newText: string): Rewritten | undefined
 }
 
 /** Whether the new text has entities for characters that the old text contains unencoded, or where code has none. */
-function encodesEntities(oldText: string, newText: string, kind: FileKind): boolean {
+function encodesEntities(oldText: string, newText: string, kind: FileKind, isKnown: () => boolean): boolean {
   if (kind.isDocument || entitiesOf(oldText).length > 0) return false;
+  // Markup that became text, and a member in PHP.
+  const isEncoded = /<\/?\w/.test(oldText) && !newText.includes("<") && /&lt;\/?\w/.test(newText);
+  if (kind.isMarkup && ((isEncoded && decodeEntities(newText) !== oldText) || /\$\w+-&gt;/.test(newText)))
+    return true;
   const code = codeLines(newText);
   // Operators have a meaning in scripts only, also in markup.
   const isOperator = [/=&gt;/, /&amp;&amp;/].some(
     (operator) => operator.test(code) && oldText.includes(decodeEntities(operator.source)),
   );
   if (isOperator || kind.isMarkup || kind.isInLiteral) return isOperator;
-  if (kind.isPlainCode && ENTITY_IN_CODE.test(codeLines(newText, true))) return true;
+  const isInCode = !kind.isData && ENTITY_IN_CODE.test(codeLines(newText, true));
+  if (isInCode && (kind.isPlainCode || !isKnown())) return true;
   return entitiesOf(code).some((character) => oldText.includes(character));
 }
 

@@ -1,5 +1,6 @@
-import { codeOf, type FileKind, literalFinder, literalLines } from "./code.js";
-import { checkMargin, tabWriter } from "./indentation.js";
+import { codeOf, literalFinder, literalLines } from "./code.js";
+import type { FileKind } from "./fileKind.js";
+import { checkBody, checkMargin, tabWriter } from "./indentation.js";
 import type { Region } from "./match.js";
 import { lineBreakFinder } from "./textLines.js";
 import { isTypographic, plainTypography } from "./typography.js";
@@ -8,6 +9,8 @@ import { isTypographic, plainTypography } from "./typography.js";
 const MAX_PAIRS = 4_000_000;
 // How much of a line before an edit is read to tell strings from code.
 const LONGEST_BEFORE = 1000;
+const TYPOGRAPHIC_INDENT = /^[ \t]*[^\S \t\r\n]/m;
+const AS_IN_FILE = "Quotes, dashes and spaces were written as the file has them.";
 const QUOTE = /['"]/;
 const DASH = /[\u2010-\u2014\u2212]/;
 /** Strings in other marks than quotes: in Lua, Ruby, Elixir and SQL. */
@@ -44,14 +47,19 @@ export function regionSettler(
     if (hasReturns && replacement.includes("\n") && !replacement.includes("\r\n")) {
       remarks.add("The line breaks of new_text were written as the file has them.");
     }
-    const isCode = !edit.isDocument && newText.includes("\n") && !isInString(start);
+    const isOutside = !edit.isDocument && !isInString(start);
+    const isCode = isOutside && newText.includes("\n");
     if (isCode) checkMargin(replacement, text, start, end);
+    if (isOutside) checkBody(replacement, text, start, end);
     if (tabs && isCode) {
       remarks.add("Spaces that indent new_text were written as tabs, as in the file.");
       replacement = tabs(replacement);
     }
     if (isTypographicEdit || isTypographic(found)) {
       const before = beforeInLine(text, start);
+      if (isOutside && !TYPOGRAPHIC_INDENT.test(found)) {
+        replacement = withPlainIndent(before, replacement, remarks);
+      }
       if (last.before !== before || last.found !== found || last.given !== replacement) {
         const made = keepTypography(before, found, replacement, edit, remarks);
         last = { before, found, given: replacement, made };
@@ -68,6 +76,19 @@ export function regionSettler(
   };
 }
 
+/** The text with ordinary blanks as indentation: no language takes others. Lines of a literal stay as they are. */
+function withPlainIndent(before: string, text: string, remarks: Set<string>): string {
+  const lines = text.split("\n");
+  const literals = literalLines(lines, true);
+  const made = lines.map((line, index) => {
+    if (literals[index] !== undefined || (index === 0 && before.trim() !== "")) return line;
+    return line.replace(/^\s+/, plainTypography);
+  });
+  const plain = made.join("\n");
+  if (plain !== text) remarks.add(AS_IN_FILE);
+  return plain;
+}
+
 function isSolid(character: string | undefined): boolean {
   return character !== undefined && character.trim() !== "";
 }
@@ -78,8 +99,11 @@ function beforeInLine(text: string, position: number): string {
   return before.slice(before.lastIndexOf("\n") + 1);
 }
 
-/** `before` is the part of the line before `found`. */
-function keepTypography(
+/**
+ * Returns the replacement of `found` with the typographic characters of the file where the edit did not mean to change
+ * them. Throws if the intent is unclear. `before` is the part of the line before `found`.
+ */
+export function keepTypography(
   before: string,
   found: string,
   replacement: string,
@@ -123,8 +147,16 @@ function keepTypography(
     return token;
   });
   if (b.some((token, index) => token !== result[index] && /[“”‘’]/.test(token))) checkPairs(b);
+  const unclear = b.find((token, index) => {
+    if (token === result[index] || !DASH.test(token) || !beginsWord(b, index)) return false;
+    const at = partner[index];
+    // A letter after a new one is an option of one dash.
+    if (at === undefined) return (b[index + 1]?.length ?? 0) > 1;
+    return a[at - 1] === "-" || a[at + 1] === "-";
+  });
+  if (unclear !== undefined) throw mixedQuotes(unclear);
   const text = result.join("");
-  if (text !== replacement) remarks.add("Quotes, dashes and spaces were written as the file has them.");
+  if (text !== replacement) remarks.add(AS_IN_FILE);
   return text;
 }
 
@@ -154,6 +186,11 @@ function isApostrophe(tokens: readonly string[], index: number): boolean {
   return (
     /['\u2019]/.test(tokens[index] ?? "") && isLetter(tokens[index - 1]) && isLetter(tokens[index + 1]?.[0])
   );
+}
+
+/** Whether a dash is the mark of an option, which may have been one or two: `—oneline`. */
+function beginsWord(tokens: readonly string[], index: number): boolean {
+  return !/\S/.test(tokens[index - 1] ?? "") && /[\p{L}\p{N}]/u.test(tokens[index + 1] ?? "");
 }
 
 /** Throws if quotes that become straight are nested or have no partner: straight ones would then end a string too early. */

@@ -1,12 +1,16 @@
-import { quote } from "@agent/core/toolkit";
+import { errorMessage, quote } from "@agent/core/toolkit";
+import { type FileKind, fileKind, isDocument } from "../edit/fileKind.js";
 import { indentMap, reindent } from "../edit/indentation.js";
 import { nearestPlaces } from "../edit/nearestPlaces.js";
 import { findPlaceholder } from "../edit/placeholders.js";
+import { newTextProblem } from "../edit/rewritten.js";
+import { keepTypography } from "../edit/settle.js";
 import type { TextFile } from "../edit/textFile.js";
-import { plainTypography } from "../edit/typography.js";
+import { isTypographic, plainTypography } from "../edit/typography.js";
 import type { Chunk } from "./parsePatch.js";
 
 const MAX_PLACES_NAMED = 10;
+const WRITE_EXACTLY = "Write the lines exactly as the file should have them.";
 // Each chunk searches all lines. About a second of work.
 const MAX_COMPARED = 200_000_000;
 
@@ -32,18 +36,21 @@ const TOLERANCES: readonly {
 
 /**
  * Applies the chunks of a patch in order, each after the previous one. Context lines stay as in the file; added lines
- * get the file's line endings. Throws if a chunk is not found, or is ambiguous without a context. `codePath` is the path
- * of a file in which text such as `...` is a placeholder; `undefined` for documents.
+ * get the file's line endings. Throws if a chunk is not found, is ambiguous without a context, or has text that is clearly
+ * not meant for the file. `path` distinguishes prose and markup from code.
  */
 export function applyChunks(
   file: TextFile,
   text: string,
   chunks: readonly Chunk[],
-  codePath: string | undefined,
+  path: string,
 ): PatchedText {
   const eol = commonBreak(text);
   const isClosed = text === "" || /[\r\n]$/.test(text);
-  const lines: readonly string[] = (isClosed ? text : text + eol).match(/[^\r\n]*(?:\r\n|\n|\r)/g) ?? [];
+  const whole = isClosed ? text : text + eol;
+  const lines: readonly string[] = whole.match(/[^\r\n]*(?:\r\n|\n|\r)/g) ?? [];
+  const starts = [0];
+  for (const line of lines) starts.push((starts.at(-1) ?? 0) + line.length);
   const bare = lines.map((line) => line.replace(/[\r\n]+$/, ""));
   if (chunks.length * lines.length > MAX_COMPARED) {
     throw new Error("The patch has too many blocks for a file of this size. Nothing was changed.");
@@ -56,13 +63,15 @@ export function applyChunks(
     const own = chunk.lines.map((line) => line[0] + file.fromArgument(line.slice(1)));
     const wanted = own.filter((line) => line[0] !== "+").map((line) => line.slice(1));
     const from = afterContexts(bare, chunk.contexts, taken, name);
-    const fresh = own.filter((line) => line[0] === "+").map((line) => line.slice(1));
-    if (codePath !== undefined && file.isDecoded) checkPlaceholders(wanted, own, text, name, codePath);
+    if (file.isDecoded && !isDocument(path)) checkPlaceholders(wanted, own, text, name, path);
     const place = findPlace(file, bare, wanted, from, chunk, name);
     if (place.ignoring !== undefined)
       remarks.add(`${capital(name)} matched only after ignoring ${place.ignoring}.`);
     const actual = bare.slice(place.at, place.at + wanted.length);
     const indents = place.ignoring === "indentation" ? indentMap(wanted, actual) : undefined;
+    const span = { start: starts[place.at] ?? 0, end: starts[place.at + wanted.length] ?? whole.length };
+    const placed = { name, own, wanted, actual, ...span };
+    const fresh = file.isDecoded ? settledLines(placed, whole, path, remarks) : addedOf(own);
     const added = indents ? reindent(fresh.join("\n"), indents, text).split("\n") : fresh;
     result.push(...lines.slice(taken, place.at));
     let [old, next] = [place.at, 0];
@@ -77,6 +86,68 @@ export function applyChunks(
   }
   result.push(...lines.slice(taken));
   return { text: result.join(""), remarks: [...remarks] };
+}
+
+/** A chunk at its place in the file. */
+interface PlacedChunk {
+  readonly name: string;
+  readonly own: readonly string[];
+  /** The lines that the chunk shows, as the patch and as the file has them. */
+  readonly wanted: readonly string[];
+  readonly actual: readonly string[];
+  readonly start: number;
+  readonly end: number;
+}
+
+function addedOf(own: readonly string[]): readonly string[] {
+  return own.filter((line) => line[0] === "+").map((line) => line.slice(1));
+}
+
+/**
+ * The lines that a chunk adds, with the typographic characters of the file where the patch did not mean to change them.
+ * Throws for text that is clearly not meant for the file.
+ */
+function settledLines(
+  { name, own, wanted, actual, start, end }: PlacedChunk,
+  text: string,
+  path: string,
+  remarks: Set<string>,
+): readonly string[] {
+  const added = addedOf(own);
+  const kept = own.filter((line) => line[0] !== "-");
+  const [oldText, found] = [wanted.join("\n"), actual.join("\n")];
+  const newText = kept.map((line) => line.slice(1)).join("\n");
+  try {
+    const kind = fileKind(text, path, start);
+    checkRuns(own, text.slice(0, start), text.slice(end), kind);
+    if (![oldText, newText, found].some(isTypographic)) return added;
+    const changes = new Set<string>();
+    const settled = keepTypography("", found, newText, { ...kind, oldText, newText }, changes)
+      .split("\n")
+      .filter((_, index) => kept[index]?.[0] === "+");
+    // Context lines stay as the file has them in any case.
+    if (settled.some((line, index) => line !== added[index])) for (const one of changes) remarks.add(one);
+    return settled;
+  } catch (error) {
+    const problem = errorMessage(error).replace(/^new_text /, "");
+    throw new Error(`${capital(name)} ${problem.replaceAll("old_text has", "the lines before have")}`);
+  }
+}
+
+/** Throws if lines that replace others are clearly not meant as they are. */
+function checkRuns(own: readonly string[], before: string, after: string, kind: FileKind): void {
+  let [removed, added, passed]: [string[], string[], string] = [[], [], before];
+  for (const line of [...own, " "]) {
+    if (line[0] === "-") removed.push(line.slice(1));
+    else if (line[0] === "+") added.push(line.slice(1));
+    else {
+      const [oldText, newText] = [removed.join("\n"), added.join("\n")];
+      const problem = added.length > 0 && newTextProblem(oldText, newText, kind, passed, `\n${after}`);
+      if (problem) throw new Error(`${problem}; nothing was changed. ${WRITE_EXACTLY}`);
+      passed += `${[...removed, line.slice(1)].join("\n")}\n`;
+      [removed, added] = [[], []];
+    }
+  }
 }
 
 /** The line after the contexts of a chunk. */
@@ -166,7 +237,7 @@ function checkPlaceholders(
   const placeholder = findPlaceholder(wanted.join("\n"), after.join("\n"), text, path);
   if (placeholder === undefined) return;
   throw new Error(
-    `Added lines of ${name} have ${quote(placeholder)} in place of code. Nothing was changed. Write the lines exactly as the file should have them.`,
+    `Added lines of ${name} have ${quote(placeholder)} in place of code. Nothing was changed. ${WRITE_EXACTLY}`,
   );
 }
 

@@ -20,7 +20,6 @@ import { replaceFile } from "../write/replaceFile.js";
 import { WRITES } from "./capabilities.js";
 import { approvedCall, describeSteps } from "./describeSteps.js";
 
-const DOCUMENT = /\.(md|mdx|markdown|txt|text|rst|adoc|asciidoc|org|tex|textile)$/i;
 const EMPTY = asTextFile(Buffer.alloc(0));
 
 const DESCRIPTION = `Change files with a patch: all of its changes are made, or none. Format:
@@ -172,7 +171,7 @@ async function plan(
         continue;
       }
       if (file.text === undefined) throw missing(path);
-      const patched = applyChunks(file.file, file.text, patch.chunks, DOCUMENT.test(path) ? undefined : path);
+      const patched = applyChunks(file.file, file.text, patch.chunks, path);
       remarks.push(...patched.remarks.map((remark) => `${path}: ${remark}`));
       if (patch.moveTo === undefined) {
         file.text = patched.text;
@@ -340,7 +339,7 @@ function patchedText(before: string | undefined, patch: FilePatch): string | und
   const file = before === undefined ? undefined : asTextFile(Buffer.from(before));
   if (file === undefined) return undefined;
   try {
-    return applyChunks(file, file.text, patch.chunks, undefined).text;
+    return applyChunks(file, file.text, patch.chunks, patch.path).text;
   } catch {
     // `execute` reports why.
     return undefined;

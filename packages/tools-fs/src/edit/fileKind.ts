@@ -1,0 +1,57 @@
+import { literalFinder } from "./code.js";
+
+/** What the path of a file says about its content. */
+export interface FileKind {
+  /** Prose, in which any text may be meant. */
+  readonly isDocument: boolean;
+  /** Text between tags is prose. */
+  readonly isMarkup: boolean;
+  /** Data, in which prose needs no quotes. */
+  readonly isData: boolean;
+  /** A language in which backslashes and typographic characters have no meaning outside of strings and comments. */
+  readonly isPlainCode: boolean;
+  /** Another language in which strings have straight quotes. */
+  readonly isOtherCode: boolean;
+  /** The edit is inside a string of several lines, in which any text may be meant. */
+  readonly isInLiteral: boolean;
+}
+
+const DOCUMENT =
+  /\.(patch|diff|md|mdx|mdc|[rq]md|markdown|txt|text|rst|adoc|asciidoc|org|tex|textile)$|(^|[\\/])(README|LICENSE|NOTICE|CHANGELOG|TODO)$/i;
+const MARKUP =
+  /\.(html?|xhtml|xml|svg|vue|svelte|astro|jsx|tsx|rss|plist|xaml|csproj|erb|ejs|hbs|mustache|liquid|twig|njk|jinja2?|j2|jsp|cshtml|razor|heex)$/i;
+/** A tag where an expression or a line begins, in JavaScript. */
+const JSX = /^[ \t]*<\/?[\w.]*>|(?:return|=>|\() ?<[\w>]/m;
+const DATA = /\.(ya?ml|toml|ini|properties|env|pot?|strings|csv|tsv)$/i;
+/** Languages in which a backslash has a meaning only in strings, regular expressions and comments. */
+const PLAIN_CODE = /\.([cm]?[jt]sx?|pyi?|java|kts?|go|rs|c|h|cc|cpp|hpp|cs|swift|scala|dart|vue|svelte)$/i;
+/** Other languages, in which typographic characters have no meaning outside of strings and comments. */
+const OTHER_CODE =
+  /\.(rb|sql|exs?|lua|groovy|gradle|r|jl|zig|hs|sol|proto|graphql|gql|tf|hcl|jsonc?|json5|css|scss|less)$/i;
+
+/** What the path of a file, and the text around a position, say about the content there. */
+export function fileKind(text: string, path: string, position: number): FileKind {
+  const isInLiteral = literalFinder(text)(position);
+  const isScript = MARKUP.test(path) && isInScript(text, position);
+  const hasTags = /^\s*</.test(text) || (/\.[cm]?js$/i.test(path) && JSX.test(text));
+  const isPlain = PLAIN_CODE.test(path) || isScript;
+  return {
+    isDocument: isDocument(path),
+    isMarkup: !isScript && (hasTags || MARKUP.test(path)),
+    isData: DATA.test(path),
+    isPlainCode: isPlain && !isInLiteral,
+    isOtherCode: OTHER_CODE.test(path) && !isInLiteral,
+    isInLiteral: isInLiteral && isPlain,
+  };
+}
+
+/** Whether the path names prose, in which any text may be meant. */
+export function isDocument(path: string): boolean {
+  return DOCUMENT.test(path);
+}
+
+/** Whether a position in markup is inside a `<script>` element. */
+function isInScript(text: string, position: number): boolean {
+  const open = text.lastIndexOf("<script", position);
+  return open !== -1 && text.lastIndexOf("</script", position) < open;
+}
