@@ -34,7 +34,7 @@ function path(relative) {
 const root = mkdtempSync(join(tmpdir(), "agent-bench-mcp-"));
 const environment = { PATH: process.env.PATH, HOME: root, TERM: "xterm-256color", AGENT_LOCAL_PORTS: "" };
 const report = createReport("mcp", "MCP servers");
-/** What this program started and has to end if it is ended itself. What they started ends with them. */
+/** What this program started and has to end if it is killed itself. What they started ends with them. */
 const started = new Set();
 for (const signal of ["SIGINT", "SIGTERM"]) {
   process.once(signal, () => {

@@ -162,7 +162,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "README.md#-agent": "it builds and tests everything, this test included",
   "docs/benchmarks.md#how-it-is-measured": "it measures for minutes",
   "docs/cli.md#json": "it is the form of a result: packages/cli/test/task.test.ts has its fields",
-  "docs/fleets.md#on-one-machine": "workers run until they are ended: packages/cli/test/runs.test.ts",
+  "docs/fleets.md#on-one-machine": "workers run until they are stopped: packages/cli/test/runs.test.ts",
   "docs/fleets.md#on-many-machines": "addresses of servers: packages/cli/test/runsServers.test.ts",
   "docs/fleets.md#as-containers": "a file of variables for the containers below",
   "docs/fleets.md#as-containers:2":
@@ -171,7 +171,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "addresses of servers: packages/cli/test/runsServers.test.ts; files: packages/durable/src/files/faults.test.ts",
   "docs/fleets.md#tenants": "packages/cli/test/runs.test.ts",
   "docs/fleets.md#outages": "packages/cli/test/runs.test.ts",
-  "docs/fleets.md#later-and-not-too-late": "workers run until they are ended: packages/cli/test/runs.test.ts",
+  "docs/fleets.md#later-and-not-too-late": "workers run until they are stopped: packages/cli/test/runs.test.ts",
   "docs/fleets.md#again-and-again": "packages/cli/test/runsOperate.test.ts",
   "docs/fleets.md#further-messages-steps-and-forks": "packages/cli/test/runsOperate.test.ts",
   "docs/fleets.md#many-at-a-time": "packages/cli/test/runsOperate.test.ts",
@@ -185,7 +185,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/mcp-and-editors.md#write-a-server-in-one-minute": "a file of the commands below it",
   "docs/mcp-and-editors.md#write-a-server-in-one-minute:2": "a file of the commands below it",
   "examples/fastify/README.md#example-fastify":
-    "it serves until it is ended: examples/fastify/src/app.test.ts",
+    "it serves until it is stopped: examples/fastify/src/app.test.ts",
   "examples/web/README.md#an-agent-in-a-web-page":
-    "it serves until it is ended: examples/web/src/app.test.ts",
+    "it serves until it is stopped: examples/web/src/app.test.ts",
 };

@@ -43,7 +43,7 @@ describe.skipIf(!hasTmux)("the agent command in a terminal (skipped without tmux
     chat.send("run echo begun; sleep 1000");
     await chat.until("│ begun");
     chat.send("/status end 1");
-    const screen = await chat.until(/└ ✗ [^\n]*ended by the user/);
+    const screen = await chat.until(/└ ✗ [^\n]*stopped by the user/);
     expect(screen).toContain("Stopped run_bash #1. The response continues.");
     expect(screen).not.toContain("Interrupted.");
     await chat.until("You stopped the command: echo begun; sleep 1000");

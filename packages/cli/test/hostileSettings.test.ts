@@ -35,7 +35,7 @@ describe("a config that misbehaves", () => {
     box.write("agent.config.ts", "process.exit(0);");
     const { code, stderr } = await box.run(["tools", "--trust"]);
     expect(code).toBe(70);
-    expect(stderr).toContain("the process was ended");
+    expect(stderr).toContain("the process exited");
   });
 
   test("may have a byte order mark and Windows line ends", async () => {

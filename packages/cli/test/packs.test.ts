@@ -195,7 +195,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     const { code, stderr } = await box.run(["tool", "run", "--trust", "rude"]);
     expect(code).toBe(70);
     expect(stderr).toContain(
-      "the process was ended while rude was running, before the run was over (exit code 0)",
+      "the process exited while rude was running, before the run had finished (exit code 0)",
     );
   });
 });

@@ -205,7 +205,7 @@ async function runCommand(
       child.on("close", settle);
     });
     if (code === expected) return { code, output };
-    const how = code === null ? "was ended by a signal or the time limit" : `ended with exit code ${code}`;
+    const how = code === null ? "was killed by a signal or the time limit" : `ended with exit code ${code}`;
     throw new EvalFailure(`${command} ${how}, expected ${expected}: ${output.trim().slice(-SHOWN_OUTPUT)}`);
   } finally {
     clearTimeout(timer);

@@ -20,7 +20,7 @@ export async function diagnose(shell = "/bin/sh", windowsShell?: () => WindowsSh
   const limitsMemory = group && canLimitMemory();
   const sandbox = await new Sandbox(resolveSandbox("auto")).status();
   return [
-    { subject: "timeout", ok: true, detail: "the command and its process group are ended" },
+    { subject: "timeout", ok: true, detail: "the command and its process group are stopped" },
     {
       subject: "limits per process",
       ok: ulimit,
@@ -88,7 +88,7 @@ export async function diagnoseWindows(
           ? `run_bash uses ${findShell().label}; ${instead}`
           : `${problem} Here ${instead}`,
     },
-    { subject: "timeout", ok: true, detail: "the command and its child processes are ended by taskkill /T" },
+    { subject: "timeout", ok: true, detail: "the command and its child processes are stopped by taskkill /T" },
     {
       subject: "limits",
       ok: false,

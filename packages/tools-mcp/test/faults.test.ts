@@ -44,7 +44,7 @@ test("reports with a clear error a server that is killed in a call, then restart
   const registry = await connected({ docs: fixtureServer({ ...tools("dies", "echo"), log }) });
   const result = await registry.run("mcp__docs__dies", {});
   expect(result).toMatchObject({ outcome: "error" });
-  expect(result.text).toContain("it died during the call. It ended by SIGKILL");
+  expect(result.text).toContain("it died during the call. It was killed by SIGKILL");
   expect((await registry.run("mcp__docs__echo", { a: 1 })).text).toBe('{"a":1}');
   await registry.run("mcp__docs__dies", {});
   await registry.run("mcp__docs__dies", {});

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { register, searchFilesTool, searchTextTool } from "../src/index.js";
 import { makeTree, run } from "./tree.js";
 
-/** Odd files, and searches that are ended early. */
+/** Odd files, and searches that are stopped early. */
 
 const MKFIFO = "mkfifo";
 const text = searchTextTool();

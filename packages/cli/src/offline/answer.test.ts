@@ -13,7 +13,7 @@ test.each<[what: string, result: object, words: string]>([
     "no rule\nThe command failed with exit code 2: make",
   ],
   [
-    "was ended by the person",
+    "was stopped by the user",
     { stdout: "half\n", exit_code: -1, ended_by: "user" },
     "half\nYou stopped the command: make",
   ],

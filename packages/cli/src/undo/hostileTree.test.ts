@@ -26,7 +26,7 @@ import { UndoLog } from "./undoLog.js";
 
 const FILES = 30;
 const ROUNDS = 30;
-// Exchanges the directory d for a link to the directory of the second argument, and back, until it is ended.
+// Exchanges the directory d for a link to the directory of the second argument, and back, until it is killed.
 const SWAPPER = `
 const { renameSync, symlinkSync, unlinkSync } = require("node:fs");
 process.chdir(process.argv[1]);

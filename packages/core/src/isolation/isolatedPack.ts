@@ -399,7 +399,7 @@ class Runner {
 
   /** Returns the running process, or starts one. */
   async #start(): Promise<PackProcess> {
-    if (this.#isDisposed) throw new Error(`The pack ${this.#options.name} was ended.`);
+    if (this.#isDisposed) throw new Error(`The pack ${this.#options.name} was stopped.`);
     const known = this.#process;
     if (known !== undefined) {
       const running = await known.catch(() => undefined);

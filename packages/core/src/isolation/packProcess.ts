@@ -159,7 +159,7 @@ export class PackProcess {
       this.#isFault = false;
       await withTimeout(this.request("dispose", {}), END_GRACE_MS, () => undefined).catch(() => undefined);
     }
-    this.end("it was ended");
+    this.end("it was stopped");
     await withTimeout(this.#closed, END_GRACE_MS, () => undefined);
   }
 
@@ -280,7 +280,7 @@ export class PackProcess {
 
   #error(problem: string): Error {
     return new Error(
-      this.#isEnding ? `${this.#name} was ended.` : `The pack ${this.#name} was stopped: ${problem}.`,
+      this.#isEnding ? `${this.#name} was stopped.` : `The pack ${this.#name} was stopped: ${problem}.`,
     );
   }
 

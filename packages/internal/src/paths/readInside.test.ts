@@ -37,7 +37,7 @@ test("reads a file below the directory, but not one outside that a link points t
   expect(read(root, "missing")).toBeUndefined();
 });
 
-// Exchanges a directory for a link out, and back, until it is ended.
+// Exchanges a directory for a link out, and back, until it is killed.
 const EXCHANGE = `const { renameSync } = require("node:fs");
 process.stdout.write("ready");
 for (;;) {

@@ -60,5 +60,5 @@ test("kills a line that ignores SIGTERM", async () => {
     () => stop.abort(),
     stop.signal,
   );
-  expect(end).toMatchObject({ outcome: "error", summary: "ended by SIGKILL" });
+  expect(end).toMatchObject({ outcome: "error", summary: "killed by SIGKILL" });
 });

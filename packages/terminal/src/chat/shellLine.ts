@@ -64,7 +64,7 @@ function run(command: string, take: (chunk: string) => void, signal: AbortSignal
     child.on("exit", (code, by) => {
       release();
       setImmediate(() =>
-        resolve({ ok: code === 0, summary: by === null ? `exit code ${code}` : `ended by ${by}` }),
+        resolve({ ok: code === 0, summary: by === null ? `exit code ${code}` : `killed by ${by}` }),
       );
     });
   });

@@ -35,7 +35,7 @@ function run(command: string, file: string): Promise<void> {
       : spawn("/bin/sh", ["-c", `trap : INT; ${command} "$1"`, "sh", file], { stdio: "inherit" });
     child.on("error", reject);
     child.on("close", (code, by) => {
-      const how = by === null ? `ended with exit code ${code}` : `was ended by ${by}`;
+      const how = by === null ? `ended with exit code ${code}` : `was killed by ${by}`;
       if (code === 0) resolve();
       else reject(new Error(`${command} ${how}. The text is unchanged.`));
     });

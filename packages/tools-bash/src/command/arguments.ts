@@ -22,7 +22,7 @@ export const PLACE_INPUT = {
   timeout: {
     type: "number",
     exclusiveMinimum: 0,
-    description: `Milliseconds after which the command and all its children are ended (default ${DEFAULT_TIMEOUT_MS})`,
+    description: `Milliseconds after which the command and all its children are stopped (default ${DEFAULT_TIMEOUT_MS})`,
   },
 } as const;
 

@@ -115,7 +115,7 @@ export function summarize(outcome: RunOutcome, timeoutMs: number): { ok: boolean
   const { stoppedBy, exitCode, signal } = outcome;
   if (stoppedBy === "timeout") return { ok: false, summary: `timed out after ${timeoutMs} ms` };
   if (stoppedBy === "abort") return { ok: false, summary: "aborted" };
-  if (stoppedBy === "user") return { ok: false, summary: "ended by the user" };
+  if (stoppedBy === "user") return { ok: false, summary: "stopped by the user" };
   if (stoppedBy) return { ok: false, summary: exceededSummary(stoppedBy) };
   if (outcome.background?.isDetached) {
     return { ok: true, summary: `moved to the background as ${outcome.background.jobId}` };
@@ -140,14 +140,14 @@ function noticesOf(outcome: RunOutcome, allowance: Allowance): (string | undefin
 function stopNotice(stoppedBy: RunOutcome["stoppedBy"], allowance: Allowance): string | undefined {
   if (stoppedBy === undefined) return undefined;
   if (stoppedBy === "timeout") {
-    return `[timed out after ${allowance.timeoutMs} ms; the command and everything it started were ended. ${moreTime(allowance)}]`;
+    return `[timed out after ${allowance.timeoutMs} ms; the command and everything it started were stopped. ${moreTime(allowance)}]`;
   }
-  if (stoppedBy === "abort") return "[aborted; the command and everything it started were ended.]";
+  if (stoppedBy === "abort") return "[aborted; the command and everything it started were stopped.]";
   if (stoppedBy === "user") {
-    return "[ended by the user; the command and everything it started were ended. Do not run it again unasked.]";
+    return "[stopped by the user; the command and everything it started were stopped. Do not run it again unless the user asks.]";
   }
   const { limit, used, allowed } = stoppedBy;
-  return `[${exceededSummary(stoppedBy)}: ${used} ${UNITS[limit]} used, ${allowed} allowed (limits.${limit}). The command and everything it started were ended.]`;
+  return `[${exceededSummary(stoppedBy)}: ${used} ${UNITS[limit]} used, ${allowed} allowed (limits.${limit}). The command and everything it started were stopped.]`;
 }
 
 function detachNotice(background: BackgroundWork | undefined): string | undefined {
@@ -185,7 +185,7 @@ function refusedNotice(refused: readonly RefusedFile[] = []): string | undefined
   );
   if (!renamed && !left) return undefined;
   const names = [renamed, left].filter(Boolean).join(", ");
-  return `[commands in the sandbox may not make ${names}: other programs run or obey it unasked.${renamed ? ' It was renamed to end in ".refused".' : ""}${left ? ` It was not possible to rename ${left}: look at it before you use this directory.` : ""}]`;
+  return `[commands in the sandbox may not make ${names}: other programs run it, or follow it, without asking.${renamed ? ' It was renamed to end in ".refused".' : ""}${left ? ` It was not possible to rename ${left}: look at it before you use this directory.` : ""}]`;
 }
 
 function hostsNotice(hosts: ReadonlyMap<string, string> = new Map()): string | undefined {

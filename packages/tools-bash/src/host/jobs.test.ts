@@ -126,9 +126,9 @@ describe("a command that a call waits for", () => {
     const result = await runWith(tool, { command, timeout: 60_000 }, call);
     expect(result).toMatchObject({ exit_code: -1, signal: "SIGTERM", timed_out: false, ended_by: "user" });
     expect(result.stdout).toBe("before\n");
-    expect(result.stderr).toContain("[ended by the user;");
+    expect(result.stderr).toContain("[stopped by the user;");
     expect(result).not.toHaveProperty("aborted");
-    expect(reports).toEqual([{ ok: false, summary: "ended by the user" }]);
+    expect(reports).toEqual([{ ok: false, summary: "stopped by the user" }]);
     expect(await jobs.endProcess?.(pid)).toBe(false);
     expect(await other).toMatchObject({ stdout: "other\n", exit_code: 0 });
   });
@@ -175,7 +175,7 @@ describe("a command that a call waits for", () => {
   test("can be stopped like any other job after it moved to the background", async () => {
     const { jobs, result } = await detach("echo before; sleep 100");
     expect(await jobs.end(result.background_job ?? "")).toBe(true);
-    await expect.poll(() => jobs.list()[0]).toMatchObject({ ended: "ended by SIGTERM" });
+    await expect.poll(() => jobs.list()[0]).toMatchObject({ ended: "killed by SIGTERM" });
   });
 
   test.skipIf(!hasSandbox)("stays in its sandbox after it moved to the background", async () => {

@@ -90,7 +90,7 @@ export class Job {
     this.log = keepReading(shell, log);
     if (isDetached) {
       shell.child.once("exit", (code, signal) => {
-        this.#exit = signal === null ? `exit code ${code}` : `ended by ${signal}`;
+        this.#exit = signal === null ? `exit code ${code}` : `killed by ${signal}`;
         this.#look();
       });
     }

@@ -24,12 +24,12 @@ const HOLD = `${process.execPath} -e 'globalThis.kept = Buffer.alloc(150e6, 1); 
 test("does not ask for a longer timeout if it is at the limit", async () => {
   const { stderr } = await runBash({ command: "sleep 100", timeout: 1e12 }, { limits: { timeoutMs: 300 } });
   expect(stderr).toMatch(
-    /timed out after 300 ms;.*ended\. No command may take longer \(limits\.timeoutMs\); append " &"/,
+    /timed out after 300 ms;.*stopped\. No command may take longer \(limits\.timeoutMs\); append " &"/,
   );
 });
 
 describe.skipIf(!onLinux)("limits for the whole tree (needs /proc)", () => {
-  test("Scenario: Command execution limits: a memory hog is ended and reported with its figures", async () => {
+  test("Scenario: Command execution limits: a memory hog is killed and reported with its figures", async () => {
     const result = await runBash({ command: HOG }, { limits: { memoryMb: 256 } });
     expect(result).toMatchObject({ exit_code: 137, signal: "SIGKILL", timed_out: false });
     expect(result.limit_exceeded).toMatchObject({ limit: "memoryMb", allowed: 256 });

@@ -157,7 +157,7 @@ describe.skipIf(status.program === undefined)(
       expect(tool.getSchema().function.description).toContain("Nothing runs on in the background");
       const { stderr } = await runBash({ command: "sleep 100", timeout: 300 }, require);
       expect(stderr).toMatch(
-        /ended\. If it needs more time, pass a longer "timeout", such as 1200 \(at most 3600000\)\.\]\n$/,
+        /stopped\. If it needs more time, pass a longer "timeout", such as 1200 \(at most 3600000\)\.\]\n$/,
       );
     });
 

@@ -46,7 +46,7 @@ export class ServerProcess {
       };
       this.#child.once("error", (error) => end(`it could not be started: ${errorMessage(error)}`));
       this.#child.once("exit", (code, signal) =>
-        end(signal ? `it was ended by ${signal}` : `it exited with code ${String(code)}`),
+        end(signal ? `it was killed by ${signal}` : `it exited with code ${String(code)}`),
       );
     });
     this.#child.stdout?.on("data", onOutput);

@@ -156,10 +156,10 @@ export class StdioTransport {
   }
 
   #exitReason(code: number | null, signal: NodeJS.Signals | null): string {
-    const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
+    const how = signal === null ? `ended with exit code ${code}` : `was killed by ${signal}`;
     const noise = this.#noise === "" ? "" : ` Its output was not MCP: ${quote(this.#noise)}.`;
     const log = this.#log.tail();
-    return `It ended ${how}.${noise}${log === "" ? "" : `\nIts standard error ends with:\n${log}`}`;
+    return `It ${how}.${noise}${log === "" ? "" : `\nIts standard error ends with:\n${log}`}`;
   }
 }
 

@@ -130,7 +130,7 @@ async function runGit(args: readonly string[], cwd: string, file?: string): Prom
       if (code === 0) return resolve(output);
       reject(
         new CliError(
-          `git ${args.find((word) => /^[a-z]/.test(word) && !word.includes("="))} failed: ${escapeToLine(message.trim()) || "it was ended"}`,
+          `git ${args.find((word) => /^[a-z]/.test(word) && !word.includes("="))} failed: ${escapeToLine(message.trim()) || "it was killed"}`,
           EXIT.tool,
         ),
       );

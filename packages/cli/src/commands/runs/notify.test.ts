@@ -12,7 +12,7 @@ test.skipIf(process.platform === "win32")("ends a late command with what it star
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   const ended = execute(`sleep 600 & echo $! > '${file}.new' && mv '${file}.new' '${file}'; wait`, "{}");
-  const failed = expect(ended).rejects.toThrow("it took longer than 10 seconds and was ended.");
+  const failed = expect(ended).rejects.toThrow("it took longer than 10 seconds and was killed.");
   await expect.poll(() => existsSync(file), { timeout: 60_000 }).toBe(true);
   const pid = Number(readFileSync(file, "utf8"));
   onTestFinished(() => {

@@ -155,9 +155,9 @@ export async function execute(command: string, body: string): Promise<void> {
     // A command that does not read its input closes the pipe.
     child.stdin.on("error", () => undefined).end(body);
     const [code, signal] = await once(child, "close");
-    if (isLate) throw new Error(`it took longer than ${TIMEOUT_MS / 1000} seconds and was ended.`);
+    if (isLate) throw new Error(`it took longer than ${TIMEOUT_MS / 1000} seconds and was killed.`);
     if (code !== 0)
-      throw new Error(code === null ? `it was ended by ${signal}.` : `it ended with exit code ${code}.`);
+      throw new Error(code === null ? `it was killed by ${signal}.` : `it ended with exit code ${code}.`);
   } finally {
     clearTimeout(timer);
   }

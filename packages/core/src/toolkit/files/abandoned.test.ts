@@ -24,7 +24,7 @@ function temporaryDirectory(): string {
   return directory;
 }
 
-/** A process that is in the middle of a write: its temporary file is there, and stays so until it is ended. */
+/** A process that is in the middle of a write: its temporary file is there, and stays there until it is killed. */
 async function writerIn(directory: string): Promise<{ child: ChildProcess; temporary: string }> {
   if (!existsSync(MODULE)) throw new Error("Build the package first: this runs it in its own process.");
   const script = `

@@ -125,7 +125,7 @@ export class HostAccess {
         signal: this.#closed.signal,
       });
       if (answer === "allowed") return undefined;
-      if (answer === "refused") return "the user did not allow it. Do not try it again unasked.";
+      if (answer === "refused") return "the user did not allow it. Do not try it again unless the user asks.";
     } catch {
       // A question that fails is not an approval.
     } finally {
