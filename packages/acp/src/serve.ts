@@ -249,7 +249,7 @@ function toServers(servers: readonly McpServer[]): EditorServers {
       found[name] = { url: server.url, headers: toRecord(server.headers) };
     } else {
       const type = quote(String(server.type));
-      problems.push(`MCP server ${name}: it is left out, because its type ${type} is not spoken here.`);
+      problems.push(`MCP server ${name}: it is left out, because its type ${type} is not supported here.`);
     }
   }
   return { servers: found, problems };

@@ -148,7 +148,7 @@ test("refuses plan mode, a directory without a repository, and another root", as
   expect(existsSync(trees)).toBe(false);
   rmSync(join(box.project, ".git"), { recursive: true });
   await run([start(["say x"]), "then say ok"].join("\n"));
-  expect(model.lastRequest).toContain("this directory is in no git repository of yours");
+  expect(model.lastRequest).toContain("this directory is not in a git repository of yours");
   const other = await project({
     config: { packs: [["@agent/preset-default", { root: "/usr" }], CONFIG.packs[1]] },
   });

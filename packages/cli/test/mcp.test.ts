@@ -239,7 +239,7 @@ test("asks about a command outside the sandbox with mcp serve in auto mode, unle
   sandbox.write("agent.config.json", JSON.stringify({ mode: "auto", packs }));
   const made = join(sandbox.project, "made");
   const denied = await bashOverMcp(sandbox, "touch made", ["--trust"]);
-  expect([denied.answer, existsSync(made)]).toEqual(["Tool call denied: no one said yes to it.", false]);
+  expect([denied.answer, existsSync(made)]).toEqual(["Tool call denied: no one approved it.", false]);
   expect(denied.stderr).toMatch(/run_bash would run outside the sandbox.*--no-sandbox/);
   expect((await bashOverMcp(sandbox, "touch made", ["--no-sandbox", "--mode", "ask"])).answer).toContain(
     "denied",

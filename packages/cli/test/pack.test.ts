@@ -227,7 +227,7 @@ describe("agent pack check", () => {
         return true;
       },
     });
-    await expect(changing).rejects.toThrow("the pack changed while the question stood");
+    await expect(changing).rejects.toThrow("the pack changed while you were asked");
     expect([existsSync(mark), output()]).toEqual([false, ""]);
     await check(YES);
     // In a sandbox it leaves no file.

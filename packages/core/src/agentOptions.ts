@@ -240,7 +240,7 @@ export function checkAgentOptions(options: AgentOptions): void {
   if (options.registry !== undefined && extra !== undefined) {
     throw new AgentError(
       "invalid_argument",
-      `"registry" and "${extra}" were both given. A registry brings its own tools and limits: pass one or the other.`,
+      `"registry" and "${extra}" were both given. A registry has its own tools and limits: pass one or the other.`,
     );
   }
 }

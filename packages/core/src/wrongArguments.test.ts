@@ -12,7 +12,7 @@ test.each<[what: string, call: () => unknown, message: string]>([
   [
     "a registry together with tools",
     () => agent({ registry: new ToolRegistry(), tools: [] }),
-    '"registry" and "tools" were both given. A registry brings its own tools and limits: pass one or the other.',
+    '"registry" and "tools" were both given. A registry has its own tools and limits: pass one or the other.',
   ],
   [
     "tools together with packs",

@@ -131,7 +131,7 @@ export class GenerateContentWire implements Wire {
     for (const [name, fitting] of names.changed) {
       this.#notices.say(
         request,
-        `Google takes no tool name that begins with a digit or a dash: ${name} is called ${fitting} there.`,
+        `Google accepts no tool name that begins with a digit or a dash: ${name} is called ${fitting} there.`,
       );
     }
     return names;

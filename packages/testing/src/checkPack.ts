@@ -132,7 +132,7 @@ function unloadable(module: string, probe: ProbeResult): PackReport {
     cure:
       probe.crash === undefined
         ? "Build the pack first, and point the kit at the built file."
-        : "Neither importing the pack nor register() may end the process or keep it busy: no process.exit(), no endless loop, no top-level await that may wait for ever.",
+        : "Neither importing the pack nor register() may end the process or keep it busy: no process.exit(), no endless loop, no top-level await that may wait forever.",
   };
   const tried = (probe.answer?.inspection?.importEffects ?? []).map(importFinding);
   const checks = CHECKS.map(

@@ -171,7 +171,7 @@ export const { packName, packApiVersion, followsDirectory, register } = definePa
       call: DefinedToolCall,
     ): Promise<string> => {
       const { startAgent } = call;
-      if (!startAgent) throw new Error("no agent made this call, so that it can start none.");
+      if (!startAgent) throw new Error("this call was not made by an agent, so it cannot start one.");
       const answer = await startAgent(childRequest(id, definition, request));
       const before = request.history?.length ?? 0;
       const { text, figures, isDone } = await endingOf(id, definition, answer, before, maxResult);
@@ -337,7 +337,7 @@ async function runProgram(
   task: string,
   { callTool, report }: DefinedToolCall,
 ): Promise<string> {
-  if (!callTool) throw new Error("no agent made this call, so that it can start none.");
+  if (!callTool) throw new Error("this call was not made by an agent, so it cannot start one.");
   const { outcome, text } = await callTool(PROGRAM, { agent, task });
   if (outcome !== "ok") report({ ok: false, summary: outcome });
   return text;

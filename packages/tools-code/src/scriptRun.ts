@@ -159,7 +159,7 @@ export class ScriptRun {
 
   async #callTool(name: string, args: unknown): Promise<CallAnswer> {
     const { callTool } = this.#options.call;
-    if (!callTool) return failed(name, "no agent runs this script, so that it can call no tools");
+    if (!callTool) return failed(name, "no agent runs this script, so it cannot call tools");
     if (!isRecord(args)) {
       return failed(name, `its arguments must be an object: tools.${name}({ … })`);
     }
@@ -189,7 +189,7 @@ export class ScriptRun {
 
   async #startAgent({ task, tools, label }: Readonly<Record<string, unknown>>): Promise<CallAnswer> {
     const { startAgent } = this.#options.call;
-    if (!startAgent) return failed("agent", "no agent runs this script, so that it can start none");
+    if (!startAgent) return failed("agent", "no agent runs this script, so it cannot start agents");
     if (typeof task !== "string") return failed("agent", "it takes a task: agent({ task: … })");
     try {
       const { text, finishReason } = await startAgent({

@@ -62,7 +62,7 @@ test.each(["legacy", "modern"] as const)(
   async (kind) => {
     const registry = await servedPack(kind);
     const { outcome, text } = await registry.run("mcp__docs__wipe", {});
-    expect({ outcome, text }).toEqual({ outcome: "error", text: "Tool call denied: no one said yes to it." });
+    expect({ outcome, text }).toEqual({ outcome: "error", text: "Tool call denied: no one approved it." });
   },
 );
 

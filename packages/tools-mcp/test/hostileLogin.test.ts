@@ -91,7 +91,7 @@ describe("an address that no honest server names for a login", () => {
     ["https://localhost./", "inside your own network"],
     ["http://login.example/", "not encrypted"],
     ["http://127.0.0.1:3000/", "not encrypted"],
-    ["file:///etc/passwd", "no address of the web"],
+    ["file:///etc/passwd", "not an http or https address"],
   ])("is refused: %s of a server elsewhere", (address, why) => {
     expect(() => assertLoginAddress(address, "https://mcp.example/mcp")).toThrow(why);
   });

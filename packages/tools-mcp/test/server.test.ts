@@ -119,7 +119,7 @@ test("denies a call that needs approval after a no, and if no user can be asked"
     const mute = await clientOn(confirmWipe, era);
     expect(await mute.callTool({ name: "wipe", arguments: {} })).toMatchObject({
       isError: true,
-      content: [{ text: "Tool call denied: no one said yes to it." }],
+      content: [{ text: "Tool call denied: no one approved it." }],
     });
   }
 });

@@ -51,7 +51,7 @@ test.each(["javascript:alert(1)", "file:///etc/passwd", "vscode://extension/inst
     const { questions, ask } = askedWith({ answer: "yes", values: {} });
     const behaviour = { tools: [{ name: "asks" }], question: { mode: "url", url } };
     const registry = await connected({ docs: fixtureServer(behaviour) }, { host: { ask } });
-    expect((await registry.run("mcp__docs__asks", {})).text).toContain("no address of the web");
+    expect((await registry.run("mcp__docs__asks", {})).text).toContain("not an http or https address");
     expect(questions).toEqual([]);
   },
 );

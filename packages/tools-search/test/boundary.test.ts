@@ -138,7 +138,7 @@ describe("secret places", () => {
     expect(needs(".netrc")).toEqual([need(".netrc")]);
     for (const path of ["harmless", ".ssh/id", "harmless/old", ".netrc"]) {
       await expect(tool.execute({ query: "token", paths: [join(root, path)] })).rejects.toThrow(
-        /needs a user's yes/,
+        /needs the user's approval/,
       );
     }
     const files = searchFilesTool({}, access);
@@ -146,7 +146,7 @@ describe("secret places", () => {
     expect(describeNow(files, { pattern: "*", path: join(root, "harmless") }).needs).toHaveLength(2);
     expect(describeNow(files, { pattern: "*", path: root }).needs).toEqual([]);
     await expect(files.execute({ pattern: "*", path: join(root, ".ssh") })).rejects.toThrow(
-      /needs a user's yes/,
+      /needs the user's approval/,
     );
   });
 

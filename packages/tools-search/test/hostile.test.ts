@@ -51,7 +51,7 @@ describe("expressions", () => {
           account: "",
         }),
       );
-      expect(lines.join() + account).toMatch(/did not come to an end in/);
+      expect(lines.join() + account).toMatch(/did not finish in/);
       expect(lines.join()).not.toContain("No matches");
     });
     expect(stall).toBeLessThan(3000);

@@ -90,7 +90,7 @@ export async function openWorktree(
     );
   }
   const project = findProject(cwd);
-  if (!project) throw new Error("this directory is in no git repository of yours.");
+  if (!project) throw new Error("this directory is not in a git repository of yours.");
   return await new Worktree(name, project).open(signal);
 }
 

@@ -224,7 +224,7 @@ describe("own commands and skills", () => {
     expect(review && expandOwnCommand(review, "a.ts now")).toBe("Review a.ts with care: a.ts now");
     expect(plain && expandOwnCommand(plain, "please")).toBe("# Do it\n\nJust do it.\n\nplease");
     expect(pdf && expandOwnCommand(pdf, "merge")).toMatch(
-      /^Use this skill, which lies in .*SKILL\.md:\n\nUse pdftk\.\n\nmerge$/,
+      /^Use this skill, which is in .*SKILL\.md:\n\nUse pdftk\.\n\nmerge$/,
     );
     expect(describeSkills([pdf].filter((one) => one !== undefined))).toContain(
       "- pdf: Work with PDF files (",

@@ -90,7 +90,7 @@ export function projectAgents(cwd: string): string[] {
 /** The message of a command. `$ARGUMENTS` and `$1` are replaced with the user's text after its name. */
 export function expandOwnCommand({ kind, text, file }: OwnCommand, argument: string): string {
   if (kind === "skill") {
-    return `Use this skill, which lies in ${file}:\n\n${text}${argument === "" ? "" : `\n\n${argument}`}`;
+    return `Use this skill, which is in ${file}:\n\n${text}${argument === "" ? "" : `\n\n${argument}`}`;
   }
   const words = argument.split(/\s+/).filter(Boolean);
   const isUsed = /\$(ARGUMENTS|[1-9])/.test(text);

@@ -103,7 +103,7 @@ function asJson(input: unknown): unknown {
   try {
     text = JSON.stringify(input);
   } catch (error) {
-    throw new AgentError("invalid_argument", `input is no JSON value: ${errorMessage(error)}`);
+    throw new AgentError("invalid_argument", `input is not a JSON value: ${errorMessage(error)}`);
   }
   if (text === undefined) throw invalidArgument("input", "a JSON value", input);
   if (text.length > MAX_INPUT_BYTES) {

@@ -272,7 +272,7 @@ describe("a worker", () => {
   test("refuses startRun with an input that another process could not read", async () => {
     const loop: Record<string, unknown> = {};
     loop.self = loop;
-    await expect(startRun(openEngine(), scripted([]), loop)).rejects.toThrow("input is no JSON value");
+    await expect(startRun(openEngine(), scripted([]), loop)).rejects.toThrow("input is not a JSON value");
     await expect(startRun(openEngine(), scripted([]), undefined)).rejects.toThrow(
       "input must be a JSON value",
     );

@@ -92,5 +92,5 @@ export function assertOpenedIsNotProcessSecret(
   assertNotProcessSecret(path, shown);
   if (path === "/proc" || path.startsWith("/proc/")) return;
   // Names prove nothing here: a single file can be mounted under any name.
-  throw new Error(`${quotePath(shown)} lies on a procfs that is mounted outside /proc, which no tool reads.`);
+  throw new Error(`${quotePath(shown)} is on a procfs that is mounted outside /proc, which no tool reads.`);
 }

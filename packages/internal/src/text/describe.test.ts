@@ -97,8 +97,8 @@ describe("errorMessage", () => {
       "broken",
     ],
     ["an Error without a message", new Odd(), "Odd"],
-    ["an Error with a name that is none", Object.assign(new Error(""), { name: 42 }), "unknown error"],
-    ["an Error with a message that is none", Object.assign(new Error("x"), { message: { a: 1 } }), "Error"],
+    ["an Error whose name is not a string", Object.assign(new Error(""), { name: 42 }), "unknown error"],
+    ["an Error whose message is not a string", Object.assign(new Error("x"), { message: { a: 1 } }), "Error"],
     [
       "a failed fetch",
       new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") }),

@@ -13,7 +13,7 @@ export async function confirmShell(
 ): Promise<void> {
   const text = await printedBy(shell, before);
   if (text === undefined || text.trim() === WORD) return;
-  const problem = cure ?? `The shell ${shell} is no shell: it did not run "echo ${WORD}".`;
+  const problem = cure ?? `The shell ${shell} is not a shell: it did not run "echo ${WORD}".`;
   throw new Error(`${problem} Nothing was run.`);
 }
 

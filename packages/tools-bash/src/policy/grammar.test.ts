@@ -123,7 +123,7 @@ describe("Promise: only scripts that all shells read alike are judged", () => {
     expect(verdict("true\ntrue &>f ls", { deny: ["rm"] })).toEqual({
       allowed: false,
       reason:
-        'Refused by the policy, which judges only scripts that all shells read alike: line 2 has operators joined to one at "&>f ls": write "> file 2>&1", or a space behind "&".',
+        'Refused by the policy, which judges only scripts that all shells read alike: line 2 has operators joined to one at "&>f ls": write "> file 2>&1", or a space after "&".',
     });
     expect(verdict("cat <<E\n$(ls)\nE")).toMatchObject({
       reason: expect.stringMatching(/line 2 has "\$" in a here-document at .*: quote its delimiter: <<'END'/),

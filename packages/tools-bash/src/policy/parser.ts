@@ -325,7 +325,7 @@ class Parser {
     const isJoined = text === "&" ? !/^[ \t\n)]?$/.test(next) : /[;&|<>!]/.test(next);
     if (/[()]/.test(char) ? char === "(" && /[()#?*+@!]/.test(next) : isJoined) {
       const instead =
-        text === "&" ? 'write "> file 2>&1", or a space behind "&"' : "put a space between them";
+        text === "&" ? 'write "> file 2>&1", or a space after "&"' : "put a space between them";
       throw this.#refusal("operators joined to one", instead);
     }
     if (char === ")" && next === "(") throw this.#refusal('")("', "put a separator between them");
@@ -365,7 +365,7 @@ class Parser {
     const stripsTabs = this.#match(/-?[ \t]*/y)?.[0].startsWith("-") === true;
     const [, quotes, delimiter] = this.#match(DELIMITER) ?? [];
     if (delimiter === undefined)
-      throw this.#refusal("a here-document whose end is no plain word", "use letters, as in <<'END'", at);
+      throw this.#refusal("a here-document whose end is not a plain word", "use letters, as in <<'END'", at);
     this.#hereDocument = { delimiter, isQuoted: quotes !== "", stripsTabs, at };
   }
 

@@ -45,7 +45,7 @@ export function compileRule(rule: PolicyRule, where: string): CommandRule {
     .replace(/( \*)+$/, "");
   if (!PLAIN_RULE.test(text)) {
     throw new Error(
-      `${where} is ${quote(command)}. A rule is the plain words a command begins with, without quotes or operators: "rm" is about rm with any arguments. Behind the name of the program, * stands for any words, or for a part of one.`,
+      `${where} is ${quote(command)}. A rule is the plain words a command begins with, without quotes or operators: "rm" matches rm with any arguments. After the name of the program, * matches any words, or a part of one.`,
     );
   }
   return { text, words: text.split(" "), reason, match, notMatch };

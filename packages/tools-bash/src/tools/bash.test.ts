@@ -235,7 +235,7 @@ describe("bad input is refused by name, and nothing runs", () => {
     async (shell) => {
       for (const command of ["echo x", "exit 1"]) {
         await expect(runBash({ command }, { shell })).rejects.toThrow(
-          `The shell ${shell} is no shell: it did not run "echo ready". Nothing was run.`,
+          `The shell ${shell} is not a shell: it did not run "echo ready". Nothing was run.`,
         );
       }
     },

@@ -22,7 +22,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
   ETIMEDOUT: "it gave no data in time",
   ETXTBSY: "the program is running",
-  EXDEV: "it lies on another device",
+  EXDEV: "it is on another device",
 };
 
 /** The operating system's error code of a thrown value, if it has one. */

@@ -26,7 +26,7 @@ class Lines {
     const start = this.starts[line];
     if (start === undefined) throw new Error(`an edit is on line ${line + 1}, which the file does not have`);
     const end = this.starts[line + 1] ?? this.text.length;
-    if (start + character > end) throw new Error(`an edit is behind the end of line ${line + 1}`);
+    if (start + character > end) throw new Error(`an edit is after the end of line ${line + 1}`);
     return start + character;
   }
 }

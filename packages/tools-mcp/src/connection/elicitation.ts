@@ -111,7 +111,7 @@ function webAddress(given: unknown): string {
   const text = typeof given === "string" && given.length <= MAX_ADDRESS ? given : "";
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === "https:" || url?.protocol === "http:") return url.href;
-  throw new Error("the address of a question is no address of the web");
+  throw new Error("the address of a question is not an http or https address");
 }
 
 function label(text: string): string {

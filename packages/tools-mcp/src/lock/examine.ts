@@ -158,7 +158,7 @@ function checkDeclaration(schema: Record<string, unknown>, isReachable: boolean,
   const name = schema[KEY];
   if (typeof name !== "string" || !HEADER_NAME.test(name)) {
     throw new Error(
-      `its schema wants an argument as a header with a name that is none: ${quote(String(name))}`,
+      `its schema wants an argument as a header with an invalid name: ${quote(String(name))}`,
     );
   }
   if (!isReachable || typeof schema.type !== "string" || !TYPES.includes(schema.type)) {

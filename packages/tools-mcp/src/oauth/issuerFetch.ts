@@ -57,7 +57,7 @@ export function assertLoginAddress(address: string | URL, server: string): void 
   const [wanted, own] = [new URL(address), new URL(server)];
   const isOwnHost = wanted.hostname === own.hostname;
   if (wanted.protocol !== "https:" && wanted.protocol !== "http:") {
-    throw refused(wanted, "that is no address of the web");
+    throw refused(wanted, "that is not an http or https address");
   }
   const mayBePlain = own.protocol === "http:" && (isOwnHost || (isInternal(wanted) && isInternal(own)));
   if (wanted.protocol === "http:" && !mayBePlain) throw refused(wanted, "that is not encrypted");

@@ -172,7 +172,7 @@ function toHttp(
       `${quote(address)} is given as a server of the type "sse", which the protocol gave up. Most of them answer on streamable HTTP, too: paste their address, often the one that ends in /mcp.`,
     );
   }
-  if (!isAddress(address)) throw new Error(`${quote(address)} is no http or https address.`);
+  if (!isAddress(address)) throw new Error(`${quote(address)} is not an http or https address.`);
   const url = new URL(address);
   assertNoSecretAddress(url);
   const name = allowedName(wanted ?? nameOfAddress(url));

@@ -122,7 +122,7 @@ export function toMcpServer(registry: ToolRegistry, options: McpServerOptions = 
       if (decision === "allow" && described.needs.length === 0)
         return await run(prepared, [], schema, context);
       const answer = canAsk(server, context) ? ask(prepared, confirmations, context) : "no";
-      if (answer === "no") return failure("Tool call denied: no one said yes to it.");
+      if (answer === "no") return failure("Tool call denied: no one approved it.");
       return answer === "yes" ? await run(prepared, described.needs, schema, context) : answer;
     });
     return server;

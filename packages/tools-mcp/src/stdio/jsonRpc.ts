@@ -103,7 +103,7 @@ export class JsonRpcPeer {
       // Some servers send the token back as a string.
       if (progress) this.#pending.get(Number(params.progressToken))?.onProgress?.(progress);
     } else if (method === "notifications/cancelled") {
-      this.#answering.get(params.requestId)?.abort(new Error("the server took its request back"));
+      this.#answering.get(params.requestId)?.abort(new Error("the server withdrew its request"));
     } else {
       this.#handlers.onNotification(method);
     }

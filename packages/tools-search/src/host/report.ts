@@ -134,7 +134,7 @@ function stoppedPart(stopped: Stopped | undefined, timeoutMs: number): string[] 
   return stopped.file === ""
     ? ["STOPPED before all files were listed: use a simpler glob, or narrow paths"]
     : [
-        `STOPPED: matching did not come to an end in ${quote(stopped.file)}, other files may not have been searched: use a simpler expression`,
+        `STOPPED: matching did not finish in ${quote(stopped.file)}, other files may not have been searched: use a simpler expression`,
       ];
 }
 

@@ -176,7 +176,7 @@ function fewEnough({ query }: TextSearch, { matches, stopped }: TextResult): boo
 function stalledIn(file: string): string {
   return file === ""
     ? "Stopped: the files could not be listed, since glob takes too long to match or a directory does not answer. Use a simpler glob, or narrow paths."
-    : `Stopped: matching did not come to an end in ${quote(file)}. The expression backtracks without end; use a simpler one.`;
+    : `Stopped: matching did not finish in ${quote(file)}. The expression backtracks without end; use a simpler one.`;
 }
 
 /** Nothing to show and a reason for it: that is a failure, not a result. */

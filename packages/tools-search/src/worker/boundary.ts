@@ -33,8 +33,8 @@ const PATH_ONLY = 0o10000000;
 
 /** How a message continues after the path. */
 export const REFUSALS = {
-  outside: "lies outside the root",
-  secret: "is a place of keys or credentials, and reading it needs a user's yes",
+  outside: "is outside the root",
+  secret: "is a place of keys or credentials, and reading it needs the user's approval",
   process: "shows the memory or the environment of a process",
 } as const;
 

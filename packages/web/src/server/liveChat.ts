@@ -155,7 +155,7 @@ export class LiveChat {
     }
     if (this.#turn) {
       if (!this.#turn.signal.aborted && this.#agent.steer(content)) return;
-      throw new ActionError(409, "The agent is ending its answer. Send the message again in a moment.");
+      throw new ActionError(409, "The agent is finishing its answer. Send the message again in a moment.");
     }
     this.#answer(content, { id: crypto.randomUUID() });
   }

@@ -192,7 +192,7 @@ export class RunChat {
     if (!(await runs.send(id, content))) {
       // A run that failed or was stopped continues with the message.
       await runs.retry(id);
-      if (!(await runs.send(id, content))) throw new ActionError(409, "This run takes no more messages.");
+      if (!(await runs.send(id, content))) throw new ActionError(409, "This run accepts no more messages.");
     }
     this.#showSent((await runs.get(id))?.messages ?? []);
     this.#read();

@@ -55,7 +55,7 @@ async function mayRun(file: string, trust: TrustPolicy): Promise<boolean> {
   const asked = packFiles(file);
   if (!(await requireTrust(file, asked, trust, "pack"))) return false;
   if (isDeepStrictEqual(packFiles(file).hashes, asked.hashes)) return true;
-  throw new CliError(`${quotePath(file)}: the pack changed while the question stood.`, EXIT.refused);
+  throw new CliError(`${quotePath(file)}: the pack changed while you were asked.`, EXIT.refused);
 }
 
 /** A result of `checkPack` about one aspect of a pack. */

@@ -47,7 +47,7 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
     .option("--tenant <name>", "only those of this tenant")
     .option("--label <label>", "only those that ask for this label")
     .option("--text <text>", "only those with this text in their title, id or error message")
-    .option("--after <id>", "only those behind this run in the list: the next page")
+    .option("--after <id>", "the next page: only the runs after this one")
     .option("--limit <number>", "how many", "50")
     .action(async (_, self: Command) => {
       const { listCommand } = await import("./list.js");

@@ -43,7 +43,7 @@ function checkNames(name: string, parameters: readonly CommandWord[]): void {
       /^-[a-z]*[pdnNtu]$/.test(parameters[index - 1]?.text ?? "") && name === "read" && splits !== true;
     if (isGetopts || isAssigned || isName || (isValue && text !== undefined)) continue;
     throw new Unresolvable(
-      `${shown(source)} is no plain NAME or NAME="value", and ${name} may evaluate what it stands for`,
+      `${shown(source)} is neither a plain NAME nor NAME="value", and ${name} may evaluate what it stands for`,
     );
   }
 }

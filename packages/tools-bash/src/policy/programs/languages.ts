@@ -219,7 +219,7 @@ export function readGit(name: string, words: readonly CommandWord[]): Inside | u
     .some(({ text }) => text?.toLowerCase().startsWith(`alias.${subcommand?.toLowerCase()}=`));
   if (subcommand !== undefined && !GIT_SUBCOMMANDS.has(subcommand) && !isAlias)
     throw new Unresolvable(
-      `${shown(`git ${subcommand}`)} is no command of git itself and may be an alias for any`,
+      `${shown(`git ${subcommand}`)} is not a command of git itself, and may be an alias for any`,
     );
   const remote = words.find(({ text }) => text !== undefined && /^(ext|fd)::/.test(text));
   if (remote) throw new Unresolvable(`git runs a command by ${shown(remote.source)}`);

@@ -33,7 +33,7 @@ export function known(name: string, word: CommandWord | undefined): string {
 /** Skips the value of an option: it may be unknown, but it must be one word. */
 export function skipValue(name: string, word: CommandWord | undefined): void {
   if (word?.splits === true)
-    throw new Unresolvable(`${shown(word.source)} may become several words behind ${name}: quote it`);
+    throw new Unresolvable(`${shown(word.source)} may become several words after ${name}: quote it`);
 }
 
 /** Whether reading this file means reading the input, or what another process wrote. */
