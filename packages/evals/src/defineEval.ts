@@ -67,7 +67,7 @@ export const checkName = (name: string, value: unknown): void => {
 };
 
 export const checkTexts = (name: string, value: unknown): void => {
-  if (!Array.isArray(value)) throw invalidArgument(name, "an array of texts", value);
+  if (!Array.isArray(value)) throw invalidArgument(name, "an array of strings", value);
   for (const [index, text] of value.entries()) checkName(`${name}[${index}]`, text);
 };
 
@@ -81,7 +81,7 @@ const CASE: OptionChecks<EvalCase> = {
   name: checkName,
   task: (name, value) => {
     if (!Array.isArray(value)) return checkName(name, value);
-    if (value.length === 0) throw invalidArgument(name, "a text or several", value);
+    if (value.length === 0) throw invalidArgument(name, "a string or an array of strings", value);
     checkTexts(name, value);
   },
   files: check.object,

@@ -111,7 +111,7 @@ function readGroup(group: unknown, event: EventName, place: string, leftOut: str
 /** A matcher names tools (`Edit|Write`) or is a pattern for their whole names (`mcp__.*`). */
 function readMatcher(matcher: unknown, place: string): Handler["matches"] {
   if (matcher === undefined || matcher === "" || matcher === "*") return () => true;
-  if (typeof matcher !== "string") throw new Error(`${place}: "matcher" must be a text.`);
+  if (typeof matcher !== "string") throw new Error(`${place}: "matcher" must be a string.`);
   let pattern: RegExp;
   try {
     pattern = new RegExp(`^(?:${matcher})$`, "u");

@@ -41,7 +41,7 @@ const DEFINITIONS: Readonly<Record<string, Define>> = {
   models: (command, { flagsOf, done }) =>
     settingsOptions(command)
       .option("--json", "as JSON")
-      .option("--refresh", "keep what the server reports about its models, for later starts")
+      .option("--refresh", "save what the server reports about its models, for later starts")
       .action(async (_, self: Command) => {
         const { modelsCommand } = await import("./models.js");
         done(await modelsCommand(flagsOf(self)));
@@ -61,7 +61,7 @@ const DEFINITIONS: Readonly<Record<string, Define>> = {
     });
     command
       .command("search <words...>")
-      .description("list those in which all of the words were said")
+      .description("list the conversations that contain all of these words")
       .option("--json", "as JSON")
       .action(async (words: string[], _, self: Command) => {
         const { searchCommand } = await import("./sessions.js");
@@ -130,7 +130,7 @@ function evalOptions(command: Command, { flagsOf, done }: CommandRun): void {
   command
     .argument("[files...]", "eval files or folders; default: every *.eval.ts below the directory, if trusted")
     .option("--models <list>", "the models, separated by commas; scripted answers from the cases themselves")
-    .option("--runs <number>", "how often each model runs a case that does not say; default 1")
+    .option("--runs <number>", "how often each model runs a case that does not set it; default 1")
     .option("--case <text>", "only cases with this text in their name")
     .option("--max-cost <dollars>", "what all runs may cost together")
     .option("--record", "keep what the models answer in the folder recordings next to each file")

@@ -87,7 +87,7 @@ function fileName(id: string): string {
     );
   const name = id.isWellFormed() ? encode(id) : "";
   if (name === "" || name.length > LONGEST_NAME) {
-    throw invalidArgument("id", `a text that is a file name of at most ${LONGEST_NAME} bytes`, id);
+    throw invalidArgument("id", `a string that is a file name of at most ${LONGEST_NAME} bytes`, id);
   }
   return `${name}.jsonl`;
 }

@@ -549,7 +549,7 @@ class Runner {
     else if (method === "fetch/end") this.#network.end(params.stream);
     else if (method === "notice") {
       const { message } = params;
-      if (typeof message !== "string") throw new Error("it sent a notice without a text");
+      if (typeof message !== "string") throw new Error("it sent a notice without text");
       this.#notice(message);
     } else if (method === "withhold") this.#withhold(params);
     else if (method === "tools/add") {

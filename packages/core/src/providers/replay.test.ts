@@ -246,7 +246,7 @@ describe("a scripted model", () => {
     "refuses the answer %j",
     async (wrong) => {
       const provider = scriptedProvider([wrong as unknown as ScriptedAnswer]);
-      await expect(askProvider(provider, "JSON")).rejects.toThrow(/^Answer 1 of the script must be a text/);
+      await expect(askProvider(provider, "JSON")).rejects.toThrow(/^Answer 1 of the script must be a string/);
     },
   );
 

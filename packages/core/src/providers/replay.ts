@@ -135,7 +135,7 @@ function asResponse(answer: FixedAnswer, turn: number): ChatResponse {
   if (!isFixedAnswer(answer)) {
     throw new AgentError(
       "invalid_argument",
-      `Answer ${turn} of the script must be a text, { calls } or a response, got ${describeValue(answer)}.`,
+      `Answer ${turn} of the script must be a string, { calls } or a response, got ${describeValue(answer)}.`,
     );
   }
   if (!("calls" in answer)) return answer;

@@ -163,7 +163,7 @@ function checkDeclaration(schema: Record<string, unknown>, isReachable: boolean,
   }
   if (!isReachable || typeof schema.type !== "string" || !TYPES.includes(schema.type)) {
     throw new Error(
-      `its schema wants an argument as the header ${quote(name)}, which only a text, an integer or a boolean can be`,
+      `its schema wants an argument as the header ${quote(name)}, which only a string, an integer or a boolean can be`,
     );
   }
   if (seen.has(name.toLowerCase())) throw new Error(`its schema wants the header ${quote(name)} twice`);

@@ -11,7 +11,7 @@ Examples:
   agent mcp add .mcp.json                         or all of a file
   pbpaste | agent mcp add -
 
-Options stand before what is pasted, or after it where that is one word.`;
+Put options before the pasted text. After it they work only if it is a single word.`;
 
 /** `agent mcp …`: manages MCP servers, and serves our tools as one. */
 export function mcpCommands(mcp: Command, { flagsOf, done }: CommandRun): void {
@@ -45,13 +45,13 @@ export function mcpCommands(mcp: Command, { flagsOf, done }: CommandRun): void {
     },
   );
   json(mcp.command("check").description("start servers and report what works and what it costs"))
-    .argument("[server]", "one server; without it all")
+    .argument("[server]", "one server; default: all")
     .action(async (server: string | undefined, _, command: Command) => {
       const { mcpCheck } = await import("./check.js");
       done(await mcpCheck(server, flagsOf(command)));
     });
   json(mcp.command("update").description("show how tools differ from the approved ones, and approve them"))
-    .argument("[server]", "one server; without it all")
+    .argument("[server]", "one server; default: all")
     .option("-y, --yes", "approve without asking")
     .action(async (server: string | undefined, _, command: Command) => {
       const { mcpUpdate } = await import("./update.js");
@@ -59,7 +59,7 @@ export function mcpCommands(mcp: Command, { flagsOf, done }: CommandRun): void {
     });
   json(mcp.command("login").description("log in to a server on HTTP"))
     .argument("<server>", "its name in the config")
-    .option("--scope <scope>", "ask for these permissions too")
+    .option("--scope <scope>", "request these scopes as well")
     .option("--no-browser", "only print the address; do not open it")
     .action(async (server: string, _, command: Command) => {
       const { mcpLogin } = await import("./login.js");
@@ -79,7 +79,7 @@ function addOptions(command: Command): Command {
     .option("--name <name>", "its name; guessed if omitted")
     .option(
       "--env <NAME[=value]>",
-      "a variable it gets; a secret stays out of the config (repeatable)",
+      "a variable it gets; a secret is not written to the config (repeatable)",
       collect,
     )
     .option("--header <header>", '"Name: value" that is sent to an address (repeatable)', collect)
@@ -104,6 +104,6 @@ function takeOwnOptions(pasted: readonly string[], command: Command): readonly s
   const left = [...operands, ...unknown];
   if (left.length === 0) return [first];
   throw new CliError(
-    `agent mcp add: ${left.join(" ")} was not expected after what was pasted. Quote it as a whole.`,
+    `agent mcp add: ${left.join(" ")} is not part of what was pasted. Quote the pasted text as a whole.`,
   );
 }

@@ -50,8 +50,8 @@ export function packCommands(pack: Command, { done }: CommandRun): void {
     });
   pack
     .command("search")
-    .description("find packs in the registry of your npm configuration, with what is known about each")
-    .argument("[words...]", "what they are about")
+    .description("find packs in the registry of your npm configuration, with the evidence about each")
+    .argument("[words...]", "words to search for")
     .option("--index <file>", "search in this catalogue.json instead, without a network")
     .option("--json", "as JSON")
     .action(async (words: string[], { index, json = false }: { index?: string; json?: boolean }) => {
@@ -61,7 +61,7 @@ export function packCommands(pack: Command, { done }: CommandRun): void {
   pack
     .command("catalogue")
     .description("write a page about the packs in a registry, with evidence for each")
-    .argument("[words...]", "only packs about this")
+    .argument("[words...]", "only packs that match these words")
     .option("--out <directory>", "where to write index.html and catalogue.json", "catalogue")
     .option("--check", "download each pack and run the kit on it: its code runs, so do this in a container")
     .option("--from <file>", "make the page from this catalogue.json, without a network")

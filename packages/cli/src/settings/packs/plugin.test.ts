@@ -54,7 +54,7 @@ describe("the manifest of a plugin", () => {
     ["no name", { $schema: SCHEMA }, '"name" must have'],
     ["a name with two hyphens", { $schema: SCHEMA, name: "a--b" }, '"name" must have'],
     ["a path as name", { $schema: SCHEMA, name: "../x" }, '"name" must have'],
-    ["a number as version", { $schema: SCHEMA, name: "a", version: 1 }, '"version" must be a text'],
+    ["a number as version", { $schema: SCHEMA, name: "a", version: 1 }, '"version" must be a string'],
     ["a text as author", { $schema: SCHEMA, name: "a", author: "me" }, '"author" must be an object'],
     ["a text as keywords", { $schema: SCHEMA, name: "a", keywords: "x" }, '"keywords" must be'],
   ])("is refused with %s", (_, manifest, reason) => {

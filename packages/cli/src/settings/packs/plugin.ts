@@ -69,7 +69,7 @@ export function readPlugin(folder: string, data: string): Plugin {
   const wrong = TEXT_FIELDS.find(
     (field) => manifest[field] !== undefined && typeof manifest[field] !== "string",
   );
-  if (wrong !== undefined) throw new CliError(`${place}: ${quote(wrong)} must be a text.`);
+  if (wrong !== undefined) throw new CliError(`${place}: ${quote(wrong)} must be a string.`);
   checkAuthor(manifest, place);
   const unknown = Object.keys(manifest).filter((field) => !KNOWN_FIELDS.includes(field));
   const { servers, problems } = readServers(folder, data);
@@ -96,7 +96,7 @@ function checkAuthor({ author, keywords }: Record<string, unknown>, place: strin
   if (!isAuthor) throw new CliError(`${place}: "author" must be an object with "name", "email" and "url".`);
   const isList = Array.isArray(keywords) && keywords.every((one) => typeof one === "string");
   if (keywords !== undefined && !isList)
-    throw new CliError(`${place}: "keywords" must be an array of texts.`);
+    throw new CliError(`${place}: "keywords" must be an array of strings.`);
 }
 
 function extensions(value: unknown): string[] {
@@ -127,7 +127,7 @@ export function readServers(
   const config = readObject(folder, "mcp.json");
   const { $schema: schema, mcpServers, ...rest } = config ?? {};
   if (schema !== MCP_SCHEMA || !isRecord(mcpServers) || Object.keys(rest).length > 0) {
-    const problem = `mcp.json: it must have "$schema", which is ${quote(MCP_SCHEMA)}, and "mcpServers", and nothing else`;
+    const problem = `mcp.json: it must have "$schema": ${quote(MCP_SCHEMA)} and "mcpServers", and nothing else`;
     return { servers: {}, problems: [problem] };
   }
   const servers: Record<string, PluginServer> = {};
@@ -145,7 +145,7 @@ function readServer(entry: Record<string, unknown>, root: string, data: string):
   const { type, ...fields } = entry;
   // In the config such a text refers to a variable of the user, which may be a key.
   const variable = /\$\{(?!PLUGIN_ROOT\}|PLUGIN_DATA\})[^}]*\}/.exec(JSON.stringify(fields))?.[0];
-  if (variable !== undefined) return `${variable} stands for nothing in a plugin`;
+  if (variable !== undefined) return `${variable} is not defined in a plugin`;
   if (type === "sse") return 'the transport "sse" cannot be used';
   const allowed = type === "stdio" ? ["command", "args", "env", "cwd"] : ["url", "headers"];
   const unknown = Object.keys(fields).find((field) => !allowed.includes(field));
@@ -160,9 +160,9 @@ function commandServer(
   data: string,
 ): PluginServer | string {
   if (typeof command !== "string" || command === "") return '"command" is missing';
-  if (!Array.isArray(args) || !args.every((one) => typeof one === "string")) return '"args" must be texts';
-  if (!isTexts(env)) return '"env" must be an object of texts';
-  if (typeof cwd !== "string") return '"cwd" must be a text';
+  if (!Array.isArray(args) || !args.every((one) => typeof one === "string")) return '"args" must be an array of strings';
+  if (!isTexts(env)) return '"env" must be an object of strings';
+  if (typeof cwd !== "string") return '"cwd" must be a string';
   if ("PLUGIN_ROOT" in env || "PLUGIN_DATA" in env) return "PLUGIN_ROOT and PLUGIN_DATA cannot be set";
   const filled = (text: string): string =>
     text.replace(/\$\{(PLUGIN_ROOT|PLUGIN_DATA)\}/g, (_, name) => (name === "PLUGIN_ROOT" ? root : data));
@@ -191,7 +191,7 @@ function addressServer({ url, headers = {} }: Record<string, unknown>): PluginSe
   if (!isSafe || address.username !== "" || address.hash !== "") {
     return `the address ${quote(url)} must start with https:// and have no user or fragment`;
   }
-  return isTexts(headers) ? { url, headers } : '"headers" must be an object of texts';
+  return isTexts(headers) ? { url, headers } : '"headers" must be an object of strings';
 }
 
 function isTexts(value: unknown): value is Record<string, string> {
