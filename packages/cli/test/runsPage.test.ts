@@ -35,7 +35,7 @@ test.skipIf(!CHROMIUM)(
     expect(await page.$eval("tbody", (body) => body.textContent)).toContain(
       "waits for a decision about read_file",
     );
-    // Nothing changes, and the age still counts.
+    // The age is updated although nothing else changes.
     const age = await page.$eval("tbody td:nth-child(5)", (cell) => cell.textContent);
     await page.waitForFunction(
       `document.querySelector("tbody td:nth-child(5)").textContent !== ${JSON.stringify(age)}`,

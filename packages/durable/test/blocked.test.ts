@@ -11,7 +11,7 @@ import { REDIS_URL, testSchema, withServers } from "./servers.js";
 
 const KILLS = { name: "kills", version: "1" };
 const LEASE_MS = 3000;
-// Of the worker that continues: longer than a busy machine can stop a process. If it lost the run, it would take it once more.
+// The lease of the worker that continues: longer than a busy machine can delay a process. If it lost the run, it would claim it again.
 const LONG_MS = 60_000;
 
 interface Place {

@@ -7,7 +7,7 @@ import { REDIS_URL, testSchema, withServers } from "./servers.js";
 import { startSilentProxy } from "./silentProxy.js";
 
 const LEASE_MS = 3000;
-// Of the worker that continues: longer than a busy machine can stop a process.
+// The lease of the worker that continues: longer than a busy machine can delay a process.
 const LONG_MS = 60_000;
 const TIMEOUT_MS = 2000;
 

@@ -244,7 +244,7 @@ const TOOLS: Readonly<Record<string, ClaudeTool>> = {
     arguments: { ...FILE, old_text: "old_string", new_text: "new_string" },
   },
   apply_patch: { names: ["Edit", "MultiEdit", "Write"] },
-  // They write files too: a hook that checks edits must see them.
+  // These write files too, so a hook that checks edits must see them.
   move: { names: ["Write"], arguments: { destination: "file_path" } },
   lsp_rename: { names: ["Edit", "MultiEdit", "Write"], arguments: FILE },
   list_dir: { names: ["LS"] },

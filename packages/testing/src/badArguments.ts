@@ -26,7 +26,7 @@ export function refusedCalls(schema: JsonSchema): SampleCall[] {
   return [...missing, ...mistyped].filter((args) => refuses(args));
 }
 
-/** A call with made-up arguments that the schema accepts: all that are required, else all of them. */
+/** A call with generated arguments: the required ones if the schema accepts those alone, otherwise all. */
 export function exampleCall(schema: JsonSchema): SampleCall | undefined {
   const { properties, required } = parametersOf(schema);
   const refuses = refusal(schema);

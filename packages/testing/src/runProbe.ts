@@ -34,7 +34,7 @@ export interface ProbeResult {
   readonly leftovers: readonly string[];
 }
 
-/** The options of the caller, and the sandbox that the processes run in. */
+/** The caller's options, and the sandbox of the processes. */
 export interface ProbeOptions extends CheckPackOptions {
   readonly sandbox?: Isolation | undefined;
 }
@@ -58,7 +58,7 @@ export async function runProbe(task: Task, options: ProbeOptions): Promise<Probe
   }
 }
 
-/** Where everything that a pack starts ends with its process. */
+/** Starts a probe in a sandbox: everything that the pack starts ends with its process. */
 async function startSandboxed(sandbox: Isolation, directory: string, module: string): Promise<ChildProcess> {
   const env = { NODE_NO_WARNINGS: "1" };
   const examiner = { script: probeFile(), entry: fileURLToPath(module), directory, env };

@@ -276,7 +276,7 @@ export const { packName, packApiVersion, followsDirectory, register } = definePa
       describe: ({ id, message }) => ({ title: titleOf(id, message), targets: [] }),
       async execute({ id, message }, call) {
         background.checkEnded(id);
-        // Two answers to the same conversation: the first to end would be lost.
+        // Two answers to the same conversation: the one that ends first would be lost.
         if (busy.has(id))
           throw new Error(`the agent ${quote(id)} is answering another message. Send one after the other.`);
         busy.add(id);

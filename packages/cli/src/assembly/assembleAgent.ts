@@ -209,7 +209,7 @@ export async function assembleAgent(
     noticed.add(message);
     onNotice(message);
   };
-  // A run with a journal may continue on another machine, where the work tree of a child is not.
+  // A run with a journal may continue on another machine, which does not have the work tree of a child.
   const worktrees = options.steps === undefined;
   const forPacks: HostData = {
     permit,

@@ -50,7 +50,7 @@ export class ChildWorktrees {
     this.#parts = parts;
   }
 
-  /** What `/status` and the end of the process need to know of the tools of all trees. */
+  /** The background work of the tools of all trees, for `/status` and for the end of the process. */
   get services(): PackServices {
     const registries = () => [...this.#open.values()];
     const jobs = () => registries().map(({ services }) => services.jobs);
@@ -77,7 +77,7 @@ export class ChildWorktrees {
     for (const line of await closeLeftovers(cwd)) onNotice(line);
   }
 
-  /** Rejects with the reason if there cannot be such a tree. */
+  /** Rejects with the reason if the tree cannot be created. */
   async open(name: string, signal: AbortSignal): Promise<AgentWorktree> {
     const { cwd, permissions, loaded } = this.#parts;
     if (permissions.mode === "plan" || loaded.settings.readOnly) {
@@ -130,7 +130,7 @@ export class ChildWorktrees {
       hooks: [hooks, this.#parts.instructions(directory)],
       systemPrompt: [this.#parts.systemPrompt(directory), promptOf(tree)].join("\n\n"),
       close: async () => {
-        // A pack that fails here must not cost the child its answer.
+        // A pack that fails here must not discard the answer of the child.
         for (const end of [() => registry.dispose(), async () => undo()?.closeDirectory(root)])
           await end().catch((error: unknown) => onProblem(`work tree ${name}: ${errorMessage(error)}`));
         this.#open.delete(name);

@@ -29,7 +29,7 @@ import { PrivateGit } from "../undo/privateGit.js";
 
 const NAME = /^[A-Za-z0-9][\w-]{0,80}$/;
 const COMMIT = /^[0-9a-f]{40}$/;
-/** What git allows, without "..": a reference is read as a path. */
+/** The names that git allows, without "..": a reference is also a path. */
 const REF = /^refs\/(?!.*\.\.)[^\p{Cc} ~^:?*[\\]+$/u;
 const LARGEST_LINE = 4096;
 const LARGEST_REFS = 64 * 1024 * 1024;
@@ -57,7 +57,7 @@ interface Beginning {
   readonly source: string;
   /** The files of `.worktreeinclude` that were copied. */
   readonly included: readonly string[];
-  /** It is not made completely yet: no agent has worked in it. */
+  /** It is still being created: no agent has worked in it. */
   readonly isUnfinished?: true;
 }
 
@@ -107,7 +107,7 @@ export async function closeLeftovers(cwd: string): Promise<string[]> {
     const ends = await Promise.all(trees.map((tree) => tree.closeLeftover()));
     return ends.filter((end) => end !== undefined);
   } catch {
-    // The directory cannot be read: opening a tree in it reports that.
+    // The directory cannot be read. Opening a tree in it reports the error.
     return [];
   }
 }
@@ -133,7 +133,7 @@ function findProject(directory: string): Project | undefined {
   if (!repository) return undefined;
   const { worktree: source, gitDirectories } = repository;
   const [own = "", common = own] = gitDirectories;
-  // The same place for all work trees of a repository, so that the next start in any of them finds what a crash left.
+  // The same place for all work trees of a repository, so that the next start in any of them finds trees that a crash left.
   const place = canonicalPath(common);
   const id = createHash("sha256").update(place).digest("hex").slice(0, 8);
   const title = basename(basename(place) === ".git" ? dirname(place) : place);
@@ -141,7 +141,7 @@ function findProject(directory: string): Project | undefined {
   return { cwd, source, own, common, root };
 }
 
-/** The paths of the trees that are open in this process: a mark does not tell its agents apart. */
+/** The paths of the trees that are open in this process: a mark names the process, not the agent. */
 const openHere = new Set<string>();
 
 class Worktree {
@@ -239,7 +239,7 @@ class Worktree {
       const isThere = existsSync(this.#path);
       if (!isThere && !existsSync(this.#beginningFile)) return undefined;
       const beginning = this.#readBeginning();
-      // Killed while it was made or removed: there is no work in it.
+      // The agent was killed while it created or removed the tree, so there is no work in it.
       if (beginning.isUnfinished || (!isThere && this.#readRef(this.#ref) === beginning.commit)) {
         this.#remove(beginning.commit);
         return undefined;
@@ -318,7 +318,7 @@ class Worktree {
       const index = readRegularFile(join(this.#own, "index"), LARGEST_INDEX);
       if (index) writeFileSync(join(directory, "index"), index, { mode: 0o600 });
       const names = await (index ? list() : Promise.reject()).catch(async () => {
-        // It is missing, or split and refers to other files.
+        // The index is missing, or it is split and refers to other files.
         rmSync(join(directory, "index"), { force: true });
         await git.run(["read-tree", this.#head()]);
         return await list();
@@ -327,7 +327,7 @@ class Worktree {
     }).catch(() => undefined);
   }
 
-  /** Writes the files and makes git know the tree. Returns what is different from a checkout of git. */
+  /** Writes the files and registers the tree with git. Returns the differences from a checkout by git. */
   async #checkOut(commit: string, signal: AbortSignal | undefined): Promise<string[]> {
     const notices = await this.#withGit(this.#path, async (git, directory) => {
       await git.run(["read-tree", commit]);
@@ -447,18 +447,18 @@ class Worktree {
     return `${changed.size} changed ${changed.size === 1 ? "file" : "files"}: ${named([...changed].sort())}`;
   }
 
-  /** Whether a directory of a submodule has files. It begins empty, and git lists nothing in it. */
+  /** Whether the directory of a submodule has files. It is created empty, and git lists nothing in it. */
   #isFilled(name: string): boolean {
     const path = join(this.#path, name);
     const isDirectory = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
     return isDirectory && readdirSync(path).length > 0;
   }
 
-  /** Removes what was made. A kill on the way leaves what `closeLeftover` recognises. */
+  /** Removes the tree. If the process is killed meanwhile, `closeLeftover` recognises the rest. */
   #remove(commit: string): void {
     const entry = readLine(join(this.#entry, "gitdir"));
     const isOwn = entry === undefined || entry === join(this.#path, ".git");
-    // Renamed first: half a tree would look like work.
+    // Rename it first: a half-removed tree would look like changes.
     const old = join(this.#root, `.git-${this.#name}-${randomBytes(3).toString("hex")}`);
     if (existsSync(this.#path)) renameSync(this.#path, old);
     if (isOwn) {

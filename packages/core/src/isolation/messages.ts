@@ -4,7 +4,7 @@ import type { MentionItem, QuestionField } from "../tools/pack.js";
 import type { RedirectedCall } from "../tools/tool.js";
 import type { Frame } from "./protocol.js";
 
-// Readers of what the process of a pack sends during calls. They trust nothing: its code may be hostile.
+// Parsers for what the process of a pack sends during calls. They trust nothing: its code may be hostile.
 
 const MAX_ITEMS = 100;
 

@@ -45,7 +45,7 @@ describe.skipIf(!withServers)("a transaction whose connection is cut", () => {
           return;
         }
         isArmed = false;
-        // Both in one piece: the program has no time to notice anything in between.
+        // Both in one write, so that the program cannot react in between.
         near.end(Buffer.concat([answer, END_OF_SESSION]));
         far.destroy();
       });

@@ -36,7 +36,7 @@ export class TestWorker {
         concurrency: 1,
         definitions: ["test"],
         labels: [],
-        // Longer than a busy machine can stop a process: no test waits for its end.
+        // Longer than a busy machine can delay a process. No test waits until it expires.
         leaseMs: 60_000,
         maxCrashes: 3,
         onFault: () => undefined,

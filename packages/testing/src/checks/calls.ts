@@ -40,7 +40,7 @@ function eachSampled(
   });
 }
 
-/** The samples of a tool, or a made-up call where it can do no harm. */
+/** The samples of a tool, or a generated call in a sandbox, where it does no harm. */
 function labelCalls(subject: Subject, tool: SeenTool): readonly SampleCall[] {
   const samples = subject.samples(tool);
   if (samples.length > 0 || subject.options.sandbox === undefined) return samples;

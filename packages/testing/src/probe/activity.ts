@@ -72,7 +72,7 @@ export class Activity {
     }
   }
 
-  /** What was done, or tried, during the last work, one phrase each. */
+  /** What the last work did or tried, one phrase each. */
   get phrases(): readonly string[] {
     return [...this.#phrases];
   }

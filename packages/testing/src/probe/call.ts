@@ -183,7 +183,7 @@ function watch(tool: ExecutableTool, collection: Collection) {
 
 const unchanged = (text: string): string => text;
 
-/** Why core drops the view or the value of a report, if it does. */
+/** Why core would drop the view or the value of a report; `undefined` if it accepts both. */
 function findReportProblem({ view, value }: ToolReport): string | undefined {
   try {
     if (view !== undefined) readView(view, unchanged);

@@ -11,7 +11,7 @@ export async function loadPack({ module, isolated }: Pick<Task, "module" | "isol
   if (level !== "enforced") throw new Error(`isolation is ${detail}`);
   const entry = fileURLToPath(module);
   const first = await isolation.inspect(entry);
-  // Tools may come from a server, which the pack reaches only with what it is granted.
+  // Tools may come from a server, which the pack reaches only with its grants.
   const isWhole = first.late.every(({ problem }) => problem === undefined);
   const manifest = isWhole ? first : await isolation.inspect(entry, { grants: grantsOf(first) });
   const name = manifest.packName ?? entry;

@@ -63,7 +63,7 @@ type OpenChat<Context> = (
 /** An agent, an agent with its context and cleanup, or a durable run (`runChat`). */
 type Opened<Context = unknown> = AgentAlone<Context> | OpenedChat<Context> | RunChat;
 
-/** The text is what the compiler says about an agent that declares a context. */
+/** The compiler shows this text for an agent that declares a context. */
 type AgentAlone<Context> = Agent<readonly PackEntry[], Context> &
   (unknown extends Context ? unknown : "This agent declares a context: return { agent, context }.");
 

@@ -252,7 +252,7 @@ export class LiveChat {
         ...(preview && { preview }),
       });
       this.#agent.conversation.noteWaiting([...this.#noted.values()]);
-      // A question that pages have seen must survive a crash. If it cannot be stored, it is asked all the same.
+      // A question that pages have seen must survive a crash. If it cannot be stored, it is asked anyway.
       await this.#agent.conversation.flush().catch(this.#options.onError);
     }
     const decision = await new Promise<ApprovalDecision | "suspend">((resolve) => {

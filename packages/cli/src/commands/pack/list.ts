@@ -33,7 +33,7 @@ export interface PackListParameters {
 interface Listed {
   readonly tools: readonly PackTool[];
   readonly problem?: string;
-  /** What it brings besides tools, if the user added it. */
+  /** What it provides besides tools, if the user added it. */
   readonly services?: readonly string[];
   /** What it may do in its own process. */
   readonly isolated?: readonly string[];
@@ -57,7 +57,7 @@ export async function packList({
     return await inspectPack(entryOf(folder));
   };
   const installed = findInstalledPacks(directory);
-  // Folders, plugins and packs for every project are not among the packages of this one.
+  // Folders, plugins and the user's own packs are not packages of this project.
   const added = Object.entries(lock).filter(([name]) => !installed.some((pack) => pack.name === name));
   const packs = await Promise.all([
     ...installed.map(async (pack) => ({

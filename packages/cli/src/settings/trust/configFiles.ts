@@ -18,7 +18,7 @@ export function configFiles(file: string, text?: string): ProjectFiles {
   const config = files.text(realpathSync(file)) ?? "";
   for (const entry of mentionedPackages(config, files.root)) files.addPackage(entry);
   const lock = packLockFile(join(realpathSync(dirname(file)), basename(file)));
-  // A damaged one is reported as such, not as a change to trust.
+  // A damaged file is reported as damaged, not as a change to trust.
   readPackLock(lock);
   files.addLimits(lock);
   return files;

@@ -21,7 +21,7 @@ export const pauseCases: readonly EngineCase[] = [
       const worker = await TestWorker.start(engine);
       const failures = { count: 3, since: 1000 };
       (await worker.next()).end({ state: "waiting", pause: pause(700, { failures }), ...SPENT });
-      // Without a worker it waits on after its time.
+      // Without a worker it keeps waiting after its time.
       await worker.close();
       await reached(other, run.id, "waiting");
       const waiting = await other.get(run.id);
