@@ -52,7 +52,7 @@ test("reads files from the editor's buffers and writes them through it", async (
   expect(callUpdates(editor.updates).at(-1)).toMatchObject({ status: "completed", content: [diff] });
 });
 
-test("asks about calls of child agents as calls of their own, although all have the same id", async () => {
+test("asks about each call of a child agent separately, although all have the same id", async () => {
   const cwd = project();
   const put = defineTool({
     name: "put",

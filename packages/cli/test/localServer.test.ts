@@ -31,7 +31,7 @@ async function modelServer(): Promise<{ port: string; asked: () => number }> {
 const QUESTION = "Use it, now and later?";
 
 describe("a model server that was found on this machine", () => {
-  test("answers no one who did not agree to it: without a terminal only what is configured does", async () => {
+  test("answers only after approval: without a terminal only a configured server does", async () => {
     const { port, asked } = await modelServer();
     const { stdout, stderr, code } = await new Sandbox().run(["what can you do?"], {
       env: { AGENT_LOCAL_PORTS: port },

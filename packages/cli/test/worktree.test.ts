@@ -236,7 +236,7 @@ test("names what git could not do: objects that a partial clone does not have", 
 test.each([
   ["made", { isUnfinished: true }, true],
   ["removed", {}, false],
-])("clears away what a kill left while the tree was %s, without a word", async (_name, more, isThere) => {
+])("removes what a kill left while the tree was %s, without a message", async (_name, more, isThere) => {
   const { box, git, pathOf } = project();
   await box.run(["--worktree", "fix", 'write "x" to b.txt']);
   const path = pathOf("fix");

@@ -11,7 +11,8 @@ import { REDIS_URL, testSchema, withServers } from "./servers.js";
 
 const KILLS = { name: "kills", version: "1" };
 const LEASE_MS = 3000;
-// The lease of the worker that continues: longer than a busy machine can delay a process. If it lost the run, it would claim it again.
+// The lease of the worker that continues: longer than a busy machine can delay a process. A run that it lost would be
+// claimed a second time.
 const LONG_MS = 60_000;
 
 interface Place {

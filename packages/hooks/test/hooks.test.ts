@@ -313,7 +313,7 @@ describe("settings", () => {
     expect(declined.calls).toHaveLength(1);
   });
 
-  test("of the project are approved also from a folder in it, with every command on one line", async () => {
+  test("are approved also from a folder in the project, with every command on one line", async () => {
     const file = join(folder, "settings.json");
     const commands = Array.from({ length: 30 }, (_, index) => `true ${index}`);
     const hooks = {

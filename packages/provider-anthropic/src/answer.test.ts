@@ -20,7 +20,7 @@ describe("more text is read without parsing the event", () => {
     expect(read(delta(text))).toEqual({ text, isParsed: false });
   });
 
-  test("also with the spaces by which the server hides its length", () => {
+  test("includes the spaces by which the server hides its length", () => {
     expect(read(delta("word").replace(/\}\}$/, "}        }"))).toEqual({ text: "word", isParsed: false });
   });
 });

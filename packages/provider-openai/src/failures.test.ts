@@ -235,7 +235,7 @@ describe.each(MODES)("a conversation that is too long is context_overflow, %s", 
     });
   });
 
-  test("but not for a rate limit that mentions tokens", async () => {
+  test("is not reported for a rate limit that mentions tokens", async () => {
     server.script(errorReply(429, "too many tokens per minute"));
     expect(await failure(askProvider(provider({ maxRetries: 0 }), mode))).toMatchObject({
       code: "provider_failed",

@@ -32,7 +32,7 @@ test("leaves a tree alone that another agent of this process has open", async ()
   expect((await again.close()).isKept).toBe(false);
 });
 
-test("makes nothing when it is stopped", async () => {
+test("creates nothing if it is stopped", async () => {
   const root = project();
   await expect(openWorktree(root, "fix", AbortSignal.abort())).rejects.toThrow(/abort/i);
   expect(existsSync(join(root, ".git/worktrees/fix"))).toBe(false);

@@ -24,7 +24,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const at = (name: string): string => join(folder, name);
 
-test("reads what a path is", async () => {
+test("reads the kind of a path", async () => {
   writeFileSync(at("file"), "text");
   chmodSync(at("file"), 0o640);
   mkdirSync(at("directory"), { mode: 0o750 });
@@ -49,7 +49,7 @@ test("reads what a path is", async () => {
   });
 });
 
-test("compares states by all that is kept of them", () => {
+test("compares states by everything that is stored of them", () => {
   const states: FileState[] = [
     MISSING,
     { kind: "file", mode: 0o644, blob: "a" },
@@ -63,7 +63,7 @@ test("compares states by all that is kept of them", () => {
     { kind: "other", reason: "x" },
   ];
   for (const one of states) {
-    // What cannot be kept is never known to be the same.
+    // A state that cannot be stored equals no other state.
     expect(isSameState(one, { ...one }), JSON.stringify(one)).toBe(one.kind !== "other");
     for (const other of states) if (other !== one) expect(isSameState(one, other)).toBe(false);
   }

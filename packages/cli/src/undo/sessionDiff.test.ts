@@ -50,7 +50,7 @@ test("says how much of many files is not shown", () => {
   expect(diff(...files.slice(0, Math.floor(shown / 4))).at(-1)).not.toContain("git diff");
 });
 
-test("takes for text what is UTF-8 without a zero byte, and not too large", () => {
+test("treats UTF-8 without a zero byte as text, up to a size", () => {
   const isText = (content: Buffer): boolean =>
     !diff({ path: "/p/x", before: undefined, after: content })[0]?.includes("→");
   expect(isText(Buffer.from("é\n"))).toBe(true);

@@ -243,7 +243,7 @@ describe("undo of what file tools changed", () => {
     expect(readFileSync(join(elsewhere, "f"), "utf8")).toBe("2");
   });
 
-  test("gives a copy of the session what can be undone", async () => {
+  test("lets a copy of the session undo what the session could", async () => {
     await turn(() => call(["f"], () => writeFileSync(at("f"), "x")));
     await log.copyTo(join(folder, "copy"));
     rmSync(join(folder, "state"), { recursive: true });

@@ -85,23 +85,23 @@ describe("toolChoice", () => {
     return requests.map(({ toolChoice }) => toolChoice);
   };
 
-  test("of none holds for every request, and required for the first", async () => {
+  test("applies none to every request, and required to the first", async () => {
     expect(await choices({ toolChoice: "none" })).toEqual(["none", "none"]);
     expect(await choices({ toolChoice: "required" })).toEqual(["required", undefined]);
     expect(await choices({})).toEqual([undefined, undefined]);
   });
 
-  test("of a single request comes before that of the agent", async () => {
+  test("prefers the choice of a request to that of the agent", async () => {
     const beforeRequest = ({ turn }: { turn: number }) =>
       turn === 2 ? ({ toolChoice: { tool: "look" } } as const) : undefined;
     expect(await choices({ toolChoice: "auto", beforeRequest })).toEqual(["auto", { tool: "look" }]);
   });
 
-  test.each([["auto"], ["none"], ["required"], [{ tool: "look" }]])("may be %j", (toolChoice) => {
+  test.each([["auto"], ["none"], ["required"], [{ tool: "look" }]])("accepts %j", (toolChoice) => {
     expect(() => new Agent(scriptedProvider([]), { toolChoice: toolChoice as never })).not.toThrow();
   });
 
-  test.each([["any"], [{ tool: 7 }], [{}], [7], [null]])("may not be %j", (toolChoice) => {
+  test.each([["any"], [{ tool: 7 }], [{}], [7], [null]])("refuses %j", (toolChoice) => {
     expect(() => new Agent(scriptedProvider([]), { toolChoice: toolChoice as never })).toThrow(
       'toolChoice must be "auto", "none", "required" or { tool: name }',
     );

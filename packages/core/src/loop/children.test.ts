@@ -291,7 +291,7 @@ describe("the request of a child agent", () => {
     [{ inheritPrompt: true }, "Parent."],
     [{ inheritPrompt: true, systemPrompt: "Child." }, "Parent.\n\nChild."],
     [{ inheritPrompt: false, systemPrompt: "Child." }, "Child."],
-  ])("with %j has the system prompt %j", async (more, expected) => {
+  ])("has, for %j, the system prompt %j", async (more, expected) => {
     const { request } = await seen({ message: "Go.", ...more }, { systemPrompt: "Parent." });
     const [first] = request?.messages ?? [];
     expect(first?.role === "system" ? first.content : undefined).toBe(expected);

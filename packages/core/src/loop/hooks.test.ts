@@ -254,7 +254,7 @@ describe("right before a call runs", () => {
 });
 
 describe("a decision of a hook", () => {
-  test("to allow does not hold for arguments that a later hook changes", async () => {
+  test("does not allow arguments that a later hook changes", async () => {
     const approve = vi.fn(() => ({ deny: "no" }));
     const { agent, read } = reader(
       [
@@ -268,7 +268,7 @@ describe("a decision of a hook", () => {
     expect(read).not.toHaveBeenCalled();
   });
 
-  test("to allow holds if another hook of the embedder has nothing to say", async () => {
+  test("allows the call if another hook of the embedder returns nothing", async () => {
     const approve = vi.fn(() => ({ deny: "no" }));
     const { agent, read } = reader(
       [
@@ -283,7 +283,7 @@ describe("a decision of a hook", () => {
   });
 
   test.each([[{ args: "x" }], [{ args: null }], [[]], [{}]])(
-    "that is %j refuses the call",
+    "refuses the call if it is %j",
     async (decision) => {
       const { agent, read } = reader([{ name: "odd", beforeCall: () => decision as never }]);
       await agent.chat("go");
@@ -292,7 +292,7 @@ describe("a decision of a hook", () => {
     },
   );
 
-  test("that is null is none", async () => {
+  test("counts as none if it is null", async () => {
     const hook = { name: "null", beforeCall: () => null, afterCall: () => null } as unknown as CallHooks;
     const { agent } = reader([hook]);
     await agent.chat("go");

@@ -150,7 +150,7 @@ describe("a hook of the lifecycle", () => {
     ["returns a text", () => "Monday", "returned object from onSessionStart, which is not a decision"],
     ["refuses", () => ({ deny: "no" }), "returned object from onSessionStart, which is not a decision"],
   ])(
-    "that %s at the start of a session is reported, and the message is answered",
+    "is reported if it %s at the start of a session, and the message is answered",
     async (_, onSessionStart, problem) => {
       const agent = agentWith(["Done."], [], {
         hooks: [hooksWith({ timeoutMs: 5, onSessionStart: onSessionStart as never })],
@@ -162,7 +162,7 @@ describe("a hook of the lifecycle", () => {
     },
   );
 
-  test("that returns no decision at the end of a message is reported, and the next one is asked", async () => {
+  test("is reported if it returns no decision at the end of a message, and the next hook is asked", async () => {
     const next = vi.fn(() => undefined);
     const agent = agentWith(["Done."], [], {
       hooks: [
@@ -181,7 +181,7 @@ describe("a hook of the lifecycle", () => {
     );
   });
 
-  test("that fails before a compaction is reported, and the summary is written", async () => {
+  test("is reported if it fails before a compaction, and the summary is written", async () => {
     const agent = agentWith(["1", "2", "3", "Summary."], [], {
       hooks: [hooksWith({ onCompact: () => Promise.reject(new Error("broken")) })],
     });

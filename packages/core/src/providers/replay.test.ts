@@ -91,10 +91,10 @@ describe.each(MODES)("a chat recorded in %s mode", (mode) => {
   });
 });
 
-describe("a request that differs from the recording says where", () => {
+describe("the error for a request that differs from the recording", () => {
   beforeEach(() => record("JSON"));
 
-  test("in the message", async () => {
+  test("names the message", async () => {
     await expect(agent(replayProvider(file)).chat("Which day is it?")).rejects.toMatchObject({
       code: "replay_mismatch",
       message:
@@ -102,7 +102,7 @@ describe("a request that differs from the recording says where", () => {
     });
   });
 
-  test("in a message too many, or one missing", async () => {
+  test("names an additional or a missing message", async () => {
     const other = new Agent(replayProvider(file));
     await expect(other.chat("Be brief.")).rejects.toThrow(/message 0 is .*"user".*recorded was .*"system"/);
     const { signal } = new AbortController();
@@ -114,7 +114,7 @@ describe("a request that differs from the recording says where", () => {
     await expect(ask(system, user, user)).rejects.toThrow(/message 2 is .* recorded was nothing/);
   });
 
-  test("in the tools", async () => {
+  test("names the tools", async () => {
     const other = agent(replayProvider(file));
     other.removeTool("clock");
     await expect(other.chat("What time is it?")).rejects.toThrow(
@@ -122,7 +122,7 @@ describe("a request that differs from the recording says where", () => {
     );
   });
 
-  test("and the same request may follow it", async () => {
+  test("can be followed by the recorded request", async () => {
     const replay = replayProvider(file);
     await expect(agent(replay).chat("Something else")).rejects.toThrow(/differs/);
     expect(await agent(replay).chat("What time is it?")).toBe("Noon.");
@@ -256,7 +256,7 @@ describe("a scripted model", () => {
     );
   });
 
-  test("and a replay stop on an abort", async () => {
+  test("stops on an abort, as a replay does", async () => {
     await record("JSON");
     const aborted = { signal: AbortSignal.abort() };
     await expect(askProvider(scriptedProvider(["a"]), "JSON", aborted)).rejects.toMatchObject({

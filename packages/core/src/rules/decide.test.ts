@@ -193,7 +193,7 @@ describe("a rule about files", () => {
     ["data/*", "/data/x", "/", "deny"],
     [".", "/project", "/project", "deny"],
   ])(
-    "that denies %s decides about the directory %s of the project %s: %s",
+    "denies %s: removing %s in the project %s is decided as %s",
     async (pattern, path, project, expected) => {
       const target = at(path, { access: "delete", tree: true });
       const options = { mode: "auto", root: project } as const;
@@ -616,7 +616,7 @@ describe("patterns", () => {
     expect(await findRuleProblem(parseRule(rule), tools)).toBeUndefined(),
   );
 
-  test("for commands are checked by a tool that runs them and has a language", async () => {
+  test("are checked, if they are for commands, by a tool that runs commands", async () => {
     const registry = new ToolRegistry();
     registry.register(tool("without", ["execute"]));
     registry.register(tool("query", ["read"], { ...language, check: () => undefined }));
@@ -630,7 +630,7 @@ describe("patterns", () => {
       "the tool did not say in time whether it understands the pattern",
       { check: () => new Promise(() => undefined) },
     ],
-  ])("that cannot be checked are a problem: %s", async (problem, broken) => {
+  ])("are reported if they cannot be checked: %s", async (problem, broken) => {
     vi.useFakeTimers();
     try {
       const registry = new ToolRegistry();

@@ -117,7 +117,7 @@ describe.each(["x64", "arm64"] as const)("on %s", (name: Name) => {
     expect(decide(programs, ARCHITECTURES[name], calls.clone, [17n])).toBe("allow");
   });
 
-  test("no typing into terminals, also with a number whose upper half is set", () => {
+  test("prevents typing into terminals, also by a number whose upper half is set", () => {
     expect(run("ioctl", 0, 0x5401)).toBe("allow");
     expect(run("ioctl", 0, 0x5412)).toBe("errno 1");
     expect(
@@ -146,7 +146,7 @@ describe.each(["x64", "arm64"] as const)("on %s", (name: Name) => {
   });
 });
 
-test("the x32 numbers of all calls fail", () => {
+test("refuses the x32 numbers of all calls", () => {
   const filter = seccompFilter({ unixSockets: true }, "x64") as Buffer;
   for (const number of [0, 41, 165, 512])
     expect(decide(filter, ARCHITECTURES.x64, 0x40000000 + number)).toBe("errno 38");

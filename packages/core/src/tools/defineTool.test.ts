@@ -256,7 +256,7 @@ describe("a tool with a schema of the context", () => {
   });
 });
 
-test("takes no arguments that a schema reads as something else than an object", async () => {
+test("refuses arguments that a schema reads as something other than an object", async () => {
   const input = z.object({ n: z.number() }).transform(({ n }) => n);
   const tool = defineTool({
     name: "n",

@@ -392,20 +392,20 @@ describe("a tool that is stopped", () => {
     throw new Error("half-way");
   };
 
-  test("by its deadline has failed, and keeps what it returns then", async () => {
+  test("fails at its deadline, and keeps what it returns then", async () => {
     const { outcome, text } = await stopping(() => "half of the work", 5).run("t", {});
     expect(outcome).toBe("error");
     expect(text).toBe("Error executing t: no result after 5 ms; it was asked to stop.\nhalf of the work");
   });
 
-  test("by its deadline is late, whatever it throws then", async () => {
+  test("reports its deadline, whatever it throws then", async () => {
     expect(await stopping(fail, 5).run("t", {})).toMatchObject({
       outcome: "error",
       text: "Error executing t: no result after 5 ms; it was asked to stop.",
     });
   });
 
-  test("by an abort is aborted, whatever it throws then", async () => {
+  test("reports the abort, whatever it throws then", async () => {
     const controller = new AbortController();
     const running = stopping(fail).run("t", {}, { signal: controller.signal });
     setImmediate(() => controller.abort());

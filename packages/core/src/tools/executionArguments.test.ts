@@ -20,7 +20,7 @@ describe("arguments", () => {
     [{ path: "a", limit: "5" }, '"limit" must be a whole number, got string "5".'],
     [{ path: "a", limit: 0 }, '"limit" must be at least 1, got 0.'],
     [{ pth: "a", path: "b" }, '"pth" is not known. Did you mean "path"?'],
-  ])("that do not fit, %j, do not run the tool, and the message explains why", async (args, message) => {
+  ])("are refused with the reason if they do not fit: %j", async (args, message) => {
     const { registry, execute } = strict();
     expect(await registry.execute("t", args)).toBe(`Error executing t: ${message}`);
     expect(execute).not.toHaveBeenCalled();

@@ -226,7 +226,7 @@ describe("deferred tools", () => {
   });
 });
 
-describe("what a registry never runs", () => {
+describe("a registry with limits", () => {
   const given = [
     fakeTool("look", undefined, { capabilities: ["read"] }),
     fakeTool("fetch", undefined, { capabilities: ["read", "network"] }),
@@ -236,7 +236,7 @@ describe("what a registry never runs", () => {
   const reasons = (registry: ToolRegistry) =>
     Object.fromEntries(registry.describeTools().map(({ name, withheld }) => [name, withheld]));
 
-  test("with readOnly, is every tool that can do more than read, or does not say what it does", async () => {
+  test("withholds, with readOnly, every tool that can do more than read or declares nothing", async () => {
     const registry = new ToolRegistry({ readOnly: true });
     for (const tool of given) registry.register(tool);
     expect(reasons(registry)).toEqual({
@@ -256,7 +256,7 @@ describe("what a registry never runs", () => {
     expect(registry.isToolEnabled("save")).toBe(false);
   });
 
-  test("with only, is every other tool, also if it reads; a tool in place of a named one runs", () => {
+  test("withholds, with only, every other tool; a tool that replaces a named one runs", () => {
     const registry = new ToolRegistry({ only: ["look", "save"] });
     const instead = { ...fakeTool("patch", undefined, { capabilities: ["write"] }), insteadOf: "save" };
     for (const tool of [...given, instead, { ...fakeTool("odd"), insteadOf: "fetch" }])
@@ -272,13 +272,13 @@ describe("what a registry never runs", () => {
     });
   });
 
-  test("with both, is whatever one of them excludes", () => {
+  test("withholds, with both, what either of them excludes", () => {
     const registry = new ToolRegistry({ only: ["look", "save"], readOnly: true });
     for (const tool of given) registry.register(tool);
     expect(given.map(({ name }) => name).filter((name) => registry.isToolEnabled(name))).toEqual(["look"]);
   });
 
-  test("without either, is nothing", () => {
+  test("withholds nothing without either", () => {
     const registry = new ToolRegistry({ readOnly: false });
     for (const tool of given) registry.register(tool);
     expect(registry.getEnabledSchemas()).toHaveLength(given.length);

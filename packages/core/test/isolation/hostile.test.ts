@@ -126,7 +126,7 @@ describe.skipIf(!isEnforced)("a hostile pack", () => {
     ["states", {}, /set its state to 67108864 bytes in all/],
     ["heap", {}, /ended with/],
   ])(
-    "that does %s is stopped with the reason, and runs again with the next call",
+    "is stopped with the reason if it does %s, and runs again with the next call",
     async (name, args, reason) => {
       const own = open();
       try {
@@ -147,7 +147,7 @@ describe.skipIf(!isEnforced)("a hostile pack", () => {
     expect([outcome, text]).toEqual(["error", expect.any(String)]);
   });
 
-  test.each(["loop", "hang", "stubborn"])("that does %s is stopped by an abort", async (name) => {
+  test.each(["loop", "hang", "stubborn"])("is stopped by an abort while it does %s", async (name) => {
     const own = open();
     await own.run("fine");
     const controller = new AbortController();
@@ -161,7 +161,7 @@ describe.skipIf(!isEnforced)("a hostile pack", () => {
     await own.dispose();
   });
 
-  test("that never answers is stopped", async () => {
+  test("is stopped if it never answers", async () => {
     const own = open();
     await own.run("fine");
     const timeout = AbortSignal.timeout.bind(AbortSignal);
@@ -171,14 +171,14 @@ describe.skipIf(!isEnforced)("a hostile pack", () => {
     await own.dispose();
   });
 
-  test("that fails again and again is not started for a while", async () => {
+  test("is not started for a while if it fails again and again", async () => {
     const own = open();
     for (let count = 0; count < 4; count++) await own.run("exit");
     expect((await own.run("fine")).text).toContain("failed 4 times in ten minutes");
     await own.dispose();
   });
 
-  test("that never registers is ended", async () => {
+  test("is stopped if it never registers", async () => {
     const file = join(base, "never.mjs");
     writeFileSync(file, "await new Promise(() => undefined);");
     const own = new ToolRegistry();

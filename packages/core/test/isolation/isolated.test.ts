@@ -300,7 +300,7 @@ describe.skipIf(!isEnforced)("a pack in its own process", () => {
     expect(await examined).toEqual(problem === undefined ? undefined : expect.stringContaining(problem));
   });
 
-  test("that changed since it was approved has the changed tool withheld", async () => {
+  test("withholds a tool that changed since it was approved", async () => {
     const { echo } = manifest.tools;
     const approved = {
       ...manifest,

@@ -55,14 +55,14 @@ describe("a fork", () => {
     [0, [], 0, 0],
     [1, ["version", "1/answer.0", "1/answer.0/messages"], 0, 1],
     [2, ["version", "1/answer.0", "1/answer.0/messages", "1/call.a intent", "1/call.a"], 1, 1],
-  ])("after %i steps has what happened until then", async (steps, keys, decisions, messages) => {
+  ])("has, after %i steps, what happened until then", async (steps, keys, decisions, messages) => {
     const created = await fork({ steps });
     expect(keysOf(created)).toEqual(keys);
     expect(created.fork.decisions).toHaveLength(decisions);
     expect(created.fork.messages).toEqual(RUN.messages.slice(0, messages));
   });
 
-  test("takes all completed steps and not what was about to happen, unless it is told otherwise", async () => {
+  test("takes all completed steps by default, and nothing after them", async () => {
     const created = await fork();
     expect(keysOf(created)).toEqual([
       ...["version", "1/answer.0", "1/answer.0/messages", "1/call.a intent", "1/call.a"],

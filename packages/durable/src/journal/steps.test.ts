@@ -120,7 +120,7 @@ describe("an answer", () => {
     ["summary", "context_overflow", true],
     ["summary", "provider_failed", true],
     ["answer", "provider_failed", false],
-  ] as const)("of kind %s that fails with %s is recorded: %s", async (kind, code, isRecorded) => {
+  ] as const)("is recorded if its kind is %s and it fails with %s: %s", async (kind, code, isRecorded) => {
     const { steps, added } = stepsWith();
     const ask = () => Promise.reject(new AgentError(code, "too long"));
     await expect(steps.answer({ ...ANSWER, kind }, ask)).rejects.toMatchObject({ code });
@@ -172,7 +172,7 @@ describe("messages for the run", () => {
     expect(quiet.delivered).toEqual([]);
   });
 
-  test("start an exchange of their own, which is recorded once and has its own keys", async () => {
+  test("start their own exchange, which is recorded once and has its own keys", async () => {
     const { steps, added } = stepsWith([], { waiting: 1 });
     steps.startExchange(0);
     expect(added).toEqual([]);

@@ -22,7 +22,7 @@ const hasSandbox = (await new Sandbox(resolveSandbox("auto")).status()).program 
 const newest = () => jobs.list().at(-1);
 
 describe("work in the background", () => {
-  test("continues after the call, is reported with pids and log, and can be ended", async () => {
+  test("continues after the call, is reported with pids and log, and can be stopped", async () => {
     const command = "(i=0; while :; do i=$((i+1)); echo tick $i; sleep 0.05; done) & echo started";
     const tool = makeTool();
     const result = await runWith(tool, { command, env: { TEST_MARK: "job" } });

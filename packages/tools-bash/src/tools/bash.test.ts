@@ -168,7 +168,7 @@ describe("bad input is refused by name, and nothing runs", () => {
   });
 
   test.each([1e12, Number.POSITIVE_INFINITY, 2 ** 31, 2 ** 31 - 1])(
-    "but timeout %d never fires early",
+    "does not fire the timeout %d early",
     async (timeout) => {
       const options = { limits: { timeoutMs: 1e13 } };
       const result = await runBash({ command: "sleep 0.1; echo done", timeout }, options);
