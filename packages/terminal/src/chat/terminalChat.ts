@@ -141,7 +141,8 @@ export class TerminalChat {
     if (key.type !== "key" || key.name !== "ctrl-c") this.#leaveArmed = false;
     if (key.type !== "key" || key.name !== "escape") this.#rewindArmed = false;
     if (this.view.dialog && this.#dialogKeys.press(this.view.dialog, key)) return;
-    if (this.view.picker && this.#pressInPicker(key)) return;
+    if (this.view.picker && this.#pressInPicker(this.view.picker, key)) return;
+    if (key.type !== "key") this.#dialogKeys.typed();
     if (this.#search && this.#pressInSearch(this.#search, key)) return;
     this.#pressInLine(key);
   }
@@ -166,7 +167,6 @@ export class TerminalChat {
     const { editor } = this.view;
     if (key.type === "report") return;
     if (key.type !== "key") {
-      this.#dialogKeys.typed();
       if (key.type === "text") {
         this.#completions.insert(key.text);
         if (editor.text === "?") this.view.showKeys();
@@ -221,15 +221,16 @@ export class TerminalChat {
     if (mode) this.view.hint([`${MODE_NAMES[mode]} (shift+tab) – ${MODE_HELP[mode]}`]);
   }
 
-  #pressInPicker(key: Key): boolean {
-    const { picker, menu, editor } = this.view;
+  #pressInPicker(picker: OpenList, key: Key): boolean {
+    if (this.#dialogKeys.pressEarly(picker, key)) return true;
+    const { menu, editor } = this.view;
     const name = key.type === "key" ? key.name : undefined;
     if (name === "up" || name === "ctrl-p") menu?.move(-1);
     else if (name === "down" || name === "ctrl-n") menu?.move(1);
     else if (name === "enter" || name === "tab") {
-      const typed = picker?.takesText ? editor.text || (menu?.selected?.value ?? "") : menu?.selected?.value;
-      if (typed !== undefined) picker?.choose(typed);
-    } else if (name === "escape" || name === "ctrl-c") picker?.choose(undefined);
+      const typed = picker.takesText ? editor.text || (menu?.selected?.value ?? "") : menu?.selected?.value;
+      if (typed !== undefined) picker.choose(typed);
+    } else if (name === "escape" || name === "ctrl-c") picker.choose(undefined);
     else if (name === "ctrl-d") return false;
     else {
       if (key.type !== "key") editor.insert(key.text);
@@ -367,22 +368,28 @@ export class TerminalChat {
   }
 }
 
-// A question that appears this soon after the last key ignores the keyboard: the user is still typing a message.
+type OpenList = NonNullable<TerminalView["picker"]>;
+
+// A question or a list that appears this soon after the last key ignores the keyboard: the user is still typing a
+// message.
 const TYPING_MS = 500;
 const UNCLEAR = "Press one of the keys above.";
 // These keys keep their meaning while a question is open: interrupt, expand, clear, suspend, switch the mode.
 const PASSED_ON = ["escape", "ctrl-c", "ctrl-o", "ctrl-l", "ctrl-z", "shift-tab"];
+const PASSED_ON_IN_REASON = [...PASSED_ON, "ctrl-g"];
 
-/** The keyboard while a call waits for an answer. */
+/** The keyboard while a call waits for an answer, and when a list has just opened. */
 class DialogKeys {
   readonly #view: TerminalView;
   #lastTyped = Number.NEGATIVE_INFINITY;
+  /** The list that opened while the user was typing, or before, and gets the keys now. */
+  #seenList: OpenList | undefined;
 
   constructor(view: TerminalView) {
     this.#view = view;
   }
 
-  /** A user typed text into the line. */
+  /** A user typed text that is not an answer: into the line, a search, or as a command of vi. */
   typed(): void {
     this.#lastTyped = performance.now();
   }
@@ -412,13 +419,35 @@ class DialogKeys {
     return true;
   }
 
+  /**
+   * Handles a key that was meant for the line, because `list` opened while the user was typing: text is kept for the
+   * line, and Enter neither sends it nor chooses. Returns `false` for a key that is for the list.
+   */
+  pressEarly(list: OpenList, key: Key): boolean {
+    if (list === this.#seenList) return false;
+    const now = performance.now();
+    const isTyping = now - this.#lastTyped < TYPING_MS;
+    if (key.type === "key") {
+      const hadDraft = list.draft !== "" && now - list.openedAt < TYPING_MS;
+      return (key.name === "enter" || key.name === "tab") && (isTyping || hadDraft);
+    }
+    if (!isTyping) {
+      this.#seenList = list;
+      return false;
+    }
+    this.typed();
+    this.#view.typeAhead(key.text);
+    return true;
+  }
+
   #writeReason(dialog: ApprovalDialog, key: Key): boolean {
     const { editor } = this.#view;
     if (key.type === "key" && key.name === "enter") {
       this.#view.answerQuestion(dialog.deny(editor.take()));
       return true;
     }
-    if (key.type === "key") return editor.press(key.name);
+    // Any other key would change the reason, such as Up, which recalls earlier input.
+    if (key.type === "key") return editor.press(key.name) || !PASSED_ON_IN_REASON.includes(key.name);
     editor.insert(key.text);
     return true;
   }

@@ -73,6 +73,9 @@ export class Picker {
   readonly choose: (value: string | undefined) => void;
   /** Whether the typed text is accepted as the answer, instead of filtering the list. */
   readonly takesText: boolean;
+  /** The line that the user was writing when the list opened. */
+  draft = "";
+  readonly openedAt = performance.now();
   readonly #title: string;
   readonly #items: readonly MenuItem[];
 

@@ -137,7 +137,7 @@ function promptText(
   width: number,
   style: Style,
 ): { readonly text: string; readonly columns: number } {
-  if (words !== undefined) {
+  if (words !== undefined && !isAsking) {
     const shown = cutToWidth(words, Math.floor(width / 2));
     return { text: style.cyan(shown), columns: shown.length };
   }

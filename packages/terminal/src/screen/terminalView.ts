@@ -186,9 +186,10 @@ export class TerminalView implements ChatView {
     return this.#question?.dialog;
   }
 
-  /** Adds text that was typed just after the question appeared to the line the user was writing. */
+  /** Adds text that was typed just after a question or a list appeared to the line the user was writing. */
   typeAhead(text: string): void {
     if (this.#question) this.#question = { ...this.#question, draft: this.#question.draft + text };
+    else if (this.#picker) this.#picker.draft += text;
   }
 
   answerQuestion(decision: PersonDecision): void {
@@ -204,23 +205,24 @@ export class TerminalView implements ChatView {
     // Only one list is shown: the other one was opened by a command, and chooses nothing.
     this.#picker?.choose(undefined);
     return new Promise((resolve) => {
-      const draft = this.editor.take();
       const release = onAbort(signal, () => choose(undefined));
       const choose = (value: string | undefined): void => {
         release();
         this.#picker = undefined;
         this.#menu = undefined;
-        this.editor.set(draft);
+        this.editor.set(picker.draft);
         this.#live.request();
         resolve(value);
       };
-      this.#picker = new Picker(title, items, choose, takesText);
+      const picker = new Picker(title, items, choose, takesText);
+      picker.draft = this.editor.take();
+      this.#picker = picker;
       this.filterPicker();
     });
   }
 
   /** The open list, if there is one, and how to close it with a choice. */
-  get picker(): Pick<Picker, "choose" | "takesText"> | undefined {
+  get picker(): Pick<Picker, "choose" | "takesText" | "draft" | "openedAt"> | undefined {
     return this.#picker;
   }
 
