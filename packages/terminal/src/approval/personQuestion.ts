@@ -34,10 +34,13 @@ type Desk = Pick<ChatView, "print" | "question" | "answered" | "pick" | "style" 
  */
 export async function askPersonQuestion(question: PersonQuestion, desk: Desk): Promise<PersonAnswer> {
   const { source, message, fields, url, immediate, signal } = question;
-  desk.question(message, [
+  const lines = [
     ...questionLines(source, message, desk),
     ...(url === undefined ? [] : [`│ It wants you to open: ${escapeToLine(url)}`]),
-  ]);
+  ];
+  // A question of the model replaces the row of its call. One of a server must not hide any.
+  if (immediate) desk.question(message, lines);
+  else desk.print(lines);
   const values: Record<string, unknown> = {};
   for (const field of fields) {
     const value = await askField(field, desk, signal);
@@ -75,7 +78,7 @@ export async function askPermit(
   { source, message, signal }: PermitRequest,
   desk: Desk,
 ): Promise<PermitScope | "no" | undefined> {
-  desk.question(message, questionLines(source, message, desk));
+  desk.print(questionLines(source, message, desk));
   const chosen = await desk.pick("Allow it?", PERMIT_CHOICES, { signal });
   const choice = PERMIT_CHOICES.find(({ value }) => value === chosen);
   desk.answered(choice?.label ?? "not answered");

@@ -309,7 +309,7 @@ describe("Activity", () => {
       const subject = activity();
       // A tool asks as soon as it runs, and the event comes later.
       subject.event({ type: "tool_requested", id: "1", name: "read_file", args: {} });
-      subject.question("file-1\n\nor another?", ["? The model asks:", "│ file-1"]);
+      subject.question("file-1\n", ["? The model asks:", "│ file-1"]);
       subject.event(start("1"));
       const asked = subject.frame(WIDTH, ROWS);
       expect([...asked.above, ...asked.rows]).toEqual(["", "? The model asks:", "│ file-1"]);
@@ -319,6 +319,35 @@ describe("Activity", () => {
       expect([...above, ...rows]).toEqual(["? yes", ...rest]);
     },
   );
+
+  test("draws a long question once, and the next call below a blank row", () => {
+    const subject = activity();
+    const text = "a long plan ".repeat(40).trim();
+    subject.event({ ...start("1"), about: { title: `${text.slice(0, 399)}…`, kind: "other" } } as AgentEvent);
+    subject.question(text, ["? The model asks:", "│ a long plan"]);
+    subject.answered("? yes");
+    subject.event(end("1"));
+    subject.event(start("2"));
+    subject.event(end("2"));
+    const { above } = subject.frame(WIDTH, ROWS);
+    expect(above).toEqual([
+      ...["", "? The model asks:", "│ a long plan", "? yes"],
+      ...["", "● read_file  file-2", "│ text", "└ ✓ 0.0s"],
+    ]);
+  });
+
+  test.each([
+    ["begins with the title", "file-1 or file-2?", "other"],
+    ["is the title of a command", "file-1", "execute"],
+  ] as const)("shows a call while and after a question is asked that %s", (_, text, kind) => {
+    const subject = activity();
+    subject.event({ ...start("1"), about: { title: "file-1", kind } } as AgentEvent);
+    subject.question(text, ["? The model asks:"]);
+    expect(subject.frame(WIDTH, ROWS).rows.join("\n")).toContain("● read_file  file-1");
+    subject.answered("? yes");
+    subject.event(end("1"));
+    expect(subject.frame(WIDTH, ROWS).above.join("\n")).toContain("● read_file  file-1");
+  });
 
   test("keeps an escape split over two deltas visible", () => {
     const subject = activity();

@@ -22,6 +22,8 @@ import { type BlockOptions, type FinishedCall, finishedLines } from "./toolBlock
 const LONGEST_DRAFT = 16 * 1024;
 const LONGEST_SUBJECT = 200;
 const LONGEST_REASONING = 64 * 1024;
+// Of the wrapped rows of a note.
+const NOTE_INDENT = 2;
 
 export interface ActivityOptions {
   readonly style: Style;
@@ -113,7 +115,11 @@ export class Activity {
         return;
       case "tool_start":
         if (!this.#calls.has(event.id)) this.#open(event.id, event.name, event.about?.title);
-        this.#calls.start(event.id, event.about && escapeToLine(event.about.title), this.#options.now());
+        this.#calls.start(
+          event.id,
+          event.about && { ...event.about, title: escapeToLine(event.about.title) },
+          this.#options.now(),
+        );
         return;
       case "tool_output":
         this.#calls.output(event.id, event.chunk);
@@ -168,7 +174,7 @@ export class Activity {
     this.#calls.asking(id, previewed);
   }
 
-  /** Prints a question of a tool. The call whose title it is says nothing more than the question and its answer. */
+  /** Prints a question of the model. The call whose title it is says nothing more than the question and its answer. */
   question(text: string, lines: readonly string[]): void {
     this.print(lines);
     this.#calls.questioning(escapeToLine(text.replace(/\s+/g, " ").trim()));
@@ -207,7 +213,7 @@ export class Activity {
   }
 
   #addNote(text: string): void {
-    this.#sections.addBelow(({ width }) => wrapWords(this.#options.style.dim(text), width));
+    this.#sections.addBelow(({ width }) => wrapWords(this.#options.style.dim(text), width, NOTE_INDENT));
   }
 
   /** Ends the turn: nothing on the screen looks as if it were still running. */
@@ -267,6 +273,8 @@ export class Activity {
   }
 
   #finishCall(call: FinishedCall): void {
+    // The question and its answer are all there is to see.
+    if (call.isQuestion && call.event.outcome === "ok") return;
     if (call.isBelowQuestion) this.#sections.continueBelow("calls");
     else this.#sections.begin("calls");
     this.#sections.add((options) => this.#callLines(call, options));

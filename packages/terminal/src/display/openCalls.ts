@@ -1,10 +1,12 @@
-import type { AgentEvent, ChildEvent, FileDiff, ToolEndEvent } from "@agent/core";
+import type { AgentEvent, ChildEvent, FileDiff, ToolEndEvent, ToolKind } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
 import { formatDuration } from "../text/amounts.js";
 import { LiveOutput } from "./liveOutput.js";
 import { type BlockOptions, type FinishedCall, finishedLines, openLines } from "./toolBlock.js";
 
 const TAIL_LINES = 4;
+// In characters. A shorter title was not cut.
+const LEAST_CUT = 100;
 
 /** A call, from the model's request until it and all earlier ones have finished. */
 interface TrackedCall {
@@ -14,6 +16,7 @@ interface TrackedCall {
   /** The child agents it has started, if any. */
   children?: ChildRows;
   title: string;
+  kind: ToolKind | undefined;
   /** The changes shown in the question about it. */
   previewed: readonly FileDiff[] | undefined;
   /** Whether it has asked the user what its title says. */
@@ -51,6 +54,7 @@ export class OpenCalls {
       id,
       name,
       title,
+      kind: undefined,
       live,
       previewed: undefined,
       isQuestion: false,
@@ -59,10 +63,15 @@ export class OpenCalls {
     });
   }
 
-  start(id: string, title: string | undefined, now: number): void {
+  start(
+    id: string,
+    about: { readonly title: string; readonly kind: ToolKind } | undefined,
+    now: number,
+  ): void {
     const call = this.#calls.get(id);
     if (!call) return;
-    call.title = title ?? call.title;
+    call.title = about?.title ?? call.title;
+    call.kind = about?.kind;
     call.startedAt = now;
     this.#findQuestion();
   }
@@ -96,12 +105,15 @@ export class OpenCalls {
     this.#findQuestion();
   }
 
-  /** A tool asks as soon as it runs: the event that it has started may come after its question. */
+  /**
+   * A tool asks as soon as it runs: the event that it has started may come after its question. A question must not hide
+   * a call that does something else, so its whole title must be the question.
+   */
   #findQuestion(): void {
     const text = this.#question;
     if (text === undefined) return;
     const call = [...this.#calls.values()].find(
-      ({ title, ended }) => !ended && title !== "" && text.startsWith(title.replace(/…$/, "")),
+      ({ title, kind, ended }) => !ended && kind === "other" && isTitleOf(title, text),
     );
     if (!call) return;
     call.isQuestion = true;
@@ -195,9 +207,17 @@ export class OpenCalls {
     // If there is space for one row only, show the call's state rather than its title.
     if (compact.length === 1) return compact.flat().slice(-maxRows);
     const fitting = Math.max(0, Math.floor((maxRows - 1) / 2));
-    const more = options.style.dim(`… and ${calls.length - fitting} more calls (/status lists them)`);
+    const more = options.style.dim(
+      `… and ${countOf(calls.length - fitting, "more call")} (/status lists them)`,
+    );
     return [...compact.slice(0, fitting).flat(), more];
   }
+}
+
+/** Whether a title is all of the text, on one line, or its start if it is longer than titles are. */
+function isTitleOf(title: string, text: string): boolean {
+  const isCut = title.endsWith("…") && title.length >= LEAST_CUT;
+  return title !== "" && (isCut ? text.startsWith(title.slice(0, -1)) : text === title);
 }
 
 function toFinished(
@@ -242,7 +262,7 @@ class ChildRows {
     const more = children.length - shown.length;
     return [
       ...shown.map((child) => rowOf(child, now)),
-      ...(more > 0 && maxRows > 0 ? [`… and ${more} more agents`] : []),
+      ...(more > 0 && maxRows > 0 ? [`… and ${countOf(more, "more agent")}`] : []),
     ];
   }
 }

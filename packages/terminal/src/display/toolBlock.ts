@@ -92,7 +92,6 @@ export function finishedLines(
 ): { readonly lines: string[]; readonly expandable: boolean } {
   const { event, title, live } = call;
   const { style, expandHint, readRows = 0 } = options;
-  if (call.isQuestion && event.outcome === "ok") return { lines: [], expandable: false };
   const isReading = isRead(event);
   const verdict = verdictText(event, event.durationMs, style);
   const body = resultBody(event, style, options.width - 3, liveLines(live, style, false));
