@@ -41,9 +41,9 @@ function printSessions(
   }
   const rows = sessions.map(({ id, savedAt, messages, name, title, match }) => [
     id,
-    savedAt.slice(0, 16).replace("T", " "),
+    localTime(savedAt),
     String(messages),
-    escapeToLine(name ?? title).slice(0, 70),
+    escapeToLine((name ?? title).replace(/\s+/g, " ").trim()).slice(0, 70),
     ...(match === undefined ? [] : [escapeToLine(match)]),
   ]);
   const isSearch = sessions.some(({ match }) => match !== undefined);
@@ -51,4 +51,11 @@ function printSessions(
   print(columns(rows, isSearch ? [...headings, "SAID"] : headings));
   print("\nTo resume one: agent --resume SESSION\n");
   return EXIT.done;
+}
+
+/** `2026-03-01 09:05`, in the time zone of the user. */
+function localTime(iso: string): string {
+  const date = new Date(iso);
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16).replace("T", " ");
 }

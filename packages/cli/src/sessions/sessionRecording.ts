@@ -92,7 +92,7 @@ export class SessionRecording {
   /** Writes pending changes and deletes the oldest sessions. Never rejects. */
   async close(): Promise<void> {
     await this.#stop();
-    removeOldSessions(this.#options.cwd);
+    removeOldSessions(this.#options.cwd, this.#file);
   }
 
   #start(): void {

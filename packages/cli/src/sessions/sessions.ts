@@ -51,7 +51,8 @@ export function newSessionFile(cwd: string): string {
  * of this directory. Text that looks like an id is never a file: a stranger's project may have one of that name.
  */
 export async function openSession(cwd: string, wanted: string | true): Promise<OpenSession> {
-  const file = wanted === true ? latest(cwd) : byName(cwd, wanted);
+  if (wanted === true) return await latest(cwd);
+  const file = byName(cwd, wanted);
   return { file, session: await loadSession(file), isKept: isKeptFile(canonicalPath(file)) };
 }
 
@@ -71,14 +72,14 @@ export interface ReadSession {
   readonly session: Session;
 }
 
-/** The sessions of this directory with their messages, last used first. */
+/** The sessions of this directory with their messages, last used first. Those without messages are skipped. */
 export async function readSessions(cwd: string): Promise<ReadSession[]> {
   const directory = sessionDirectory(cwd);
   const found: ReadSession[] = [];
   for (const name of sessionFiles(directory)) {
     const file = join(directory, name);
     const session = await loadSession(file).catch(() => undefined);
-    if (!session) continue;
+    if (!session || session.messages.length === 0) continue;
     const first = session.messages.find((message) => message.role === "user");
     const { mtime, size } = statSync(file);
     const given = readSessionName(file);
@@ -143,10 +144,16 @@ export function readSessionName(file: string): string | undefined {
   return text?.split("\n", 1)[0]?.trim() || undefined;
 }
 
-/** Removes the oldest sessions of this directory, and the oldest data for `/undo` of external sessions. */
-export function removeOldSessions(cwd: string): void {
+/**
+ * Removes the oldest sessions of this directory, and the oldest data for `/undo` of external sessions. Keeps `used`,
+ * and sessions that another window has open: many tasks may have run since their last message.
+ */
+export function removeOldSessions(cwd: string, used: string): void {
   const directory = sessionDirectory(cwd);
-  for (const name of sessionFiles(directory).slice(KEPT_SESSIONS)) removeSession(join(directory, name));
+  for (const name of sessionFiles(directory).slice(KEPT_SESSIONS)) {
+    const file = join(directory, name);
+    if (file !== used && !isOpenElsewhere(file)) removeSession(file);
+  }
   const elsewhere = elsewhereDirectory();
   // Their files belong to the user and are never removed.
   for (const name of lastUsedFirst(elsewhere, UNDO_DIRECTORY).slice(KEPT_SESSIONS))
@@ -163,10 +170,14 @@ export function undoDirectory(file: string): string {
   return path.endsWith(EXTENSION) ? `${path.slice(0, -EXTENSION.length)}.undo` : `${path}.undo`;
 }
 
-function latest(cwd: string): string {
-  const [newest] = sessionFiles(sessionDirectory(cwd));
-  if (newest === undefined) throw new CliError("--resume: there is no session for this directory yet.");
-  return join(sessionDirectory(cwd), newest);
+/** The session that was used last, unless nothing is said in it: `/rewind` to the first message leaves such a one. */
+async function latest(cwd: string): Promise<OpenSession> {
+  for (const name of sessionFiles(sessionDirectory(cwd))) {
+    const file = join(sessionDirectory(cwd), name);
+    const session = await loadSession(file);
+    if (session.messages.length > 0) return { file, session, isKept: true };
+  }
+  throw new CliError("--resume: there is no session for this directory yet.");
 }
 
 function byName(cwd: string, wanted: string): string {

@@ -37,5 +37,14 @@ function readAdded(part: ContentPart): AddedPart | undefined {
   const { text } = part;
   const [found, command, note, name = '""'] = ADDED.exec(text) ?? [];
   if (found === undefined) return undefined;
-  return { kind: command ? "command" : note ? "note" : "file", name: String(JSON.parse(name)), text };
+  return { kind: command ? "command" : note ? "note" : "file", name: nameOf(name), text };
+}
+
+/** The name as this program wrote it, or as it stands in a text that a user or a server wrote. */
+function nameOf(json: string): string {
+  try {
+    return String(JSON.parse(json));
+  } catch {
+    return json;
+  }
 }

@@ -35,6 +35,7 @@ test("shows each call with its own result, by what is stored with it or by its t
   );
   expect(lines).toEqual([
     "› go",
+    "",
     "● one  npm test  ✗ exit code 2 · 1.5s",
     "● two  y",
     "└ second",
@@ -68,13 +69,51 @@ test("shows the result of a call whose id is used again, and where the model has
   );
   expect(lines).toEqual([
     "› go",
+    "",
     "● read  a",
     "└ first",
     "",
     "… the model has a summary of the messages above",
+    "",
     "● read  b",
     "└ second",
     "",
     "resumed, 6 messages",
   ]);
+});
+
+test("shows a conversation as while it ran: calls in a row, and blank rows around them", () => {
+  const answer = (content: string, ...names: readonly string[]): ChatMessage => ({
+    role: "assistant",
+    content,
+    tool_calls: names.map((name) => call(name, name, {})),
+  });
+  const result = (id: string): ChatMessage => ({ role: "tool", tool_call_id: id, content: "" });
+  const lines = transcriptLines(
+    {
+      sessionContext: [
+        { role: "user", content: "go\n\n" },
+        answer("I look.", "one"),
+        result("one"),
+        answer("", "two"),
+        result("two"),
+        answer("Done."),
+      ],
+      detailsOf: () => ({ outcome: "ok", durationMs: 1, about: { title: "", kind: "read" } }),
+    },
+    PLAIN_STYLE,
+  );
+  expect(lines.slice(0, -2)).toEqual(["› go", "", "I look.", "", "● one ✓", "● two ✓", "", "Done."]);
+});
+
+test("shows a message in which a user or a server wrote what looks like an attached file", () => {
+  const content = [
+    { type: "text" as const, text: "look" },
+    { type: "text" as const, text: '<file path="C:\\x">\nhello\n</file>' },
+  ];
+  const lines = transcriptLines(
+    { sessionContext: [{ role: "user", content }], detailsOf: () => undefined },
+    PLAIN_STYLE,
+  );
+  expect(lines.slice(0, 2)).toEqual(["› look", '  attached: "C:\\x"']);
 });

@@ -25,7 +25,7 @@ export function transcriptLines(conversation: ShownConversation, style: Style): 
   const lines = [
     ...(hidden > 0 ? [style.dim(`… ${countOf(hidden, "earlier message")}`)] : []),
     ...messages.slice(hidden).flatMap((message, at) =>
-      messageLines(message, style, (call) => {
+      messageLines(message, style, messages[hidden + at - 1]?.role === "tool", (call) => {
         const result = resultOf(messages, hidden + at, call.id);
         return callLines(call, result, conversation, style);
       }),
@@ -90,7 +90,12 @@ function callLines(
   return [header, style.dim(`└ ${safeProse(shorten(line, LONGEST_RESULT)).replaceAll("\t", " ")}`)];
 }
 
-function messageLines(message: ChatMessage, style: Style, linesOf: (call: StoredCall) => string[]): string[] {
+function messageLines(
+  message: ChatMessage,
+  style: Style,
+  isAfterCalls: boolean,
+  linesOf: (call: StoredCall) => string[],
+): string[] {
   switch (message.role) {
     case "user": {
       const { text, added } = splitMessage(message.content);
@@ -99,7 +104,7 @@ function messageLines(message: ChatMessage, style: Style, linesOf: (call: Stored
         const has = summary.name.startsWith("Summary") ? "has a summary of" : "no longer has";
         return ["", style.dim(`… the model ${has} the messages above`)];
       }
-      const [first = "", ...rest] = safeProse(shorten(text, LONGEST_MESSAGE)).split("\n");
+      const [first = "", ...rest] = safeProse(shorten(text.trimEnd(), LONGEST_MESSAGE)).split("\n");
       const files = added.filter(({ kind }) => kind === "file" || kind === "image");
       const attached = files.map(({ name }) => escapeToLine(name)).join(", ");
       return [
@@ -112,7 +117,9 @@ function messageLines(message: ChatMessage, style: Style, linesOf: (call: Stored
     case "assistant": {
       const text = message.content ?? "";
       const calls = (message.tool_calls ?? []).flatMap(linesOf);
-      return [...(text === "" ? [] : ["", ...answerLines(text, style)]), ...calls];
+      // As while it ran: a blank row, but not between calls.
+      const gap = calls.length > 0 && (text !== "" || !isAfterCalls) ? [""] : [];
+      return [...(text === "" ? [] : ["", ...answerLines(text, style)]), ...gap, ...calls];
     }
     default:
       return [];
