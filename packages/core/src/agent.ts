@@ -209,7 +209,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     message: Content,
     ...[options = {}]: WithContext<RunOptions, Context>
   ): AsyncGenerator<AgentEvent, void, undefined> {
-    return this.#stream({ message }, options);
+    return this.#stream("streamChat", { message }, options);
   }
 
   /**
@@ -228,7 +228,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     ...[options = {}]: WithContext<RunOptions, Context>
   ): AsyncGenerator<AgentEvent, void, undefined> {
     const again = this.#newestMessage("streamRetry", options);
-    return this.#stream(again, again.options);
+    return this.#stream("streamRetry", again, again.options);
   }
 
   #newestMessage(owner: string, options: AnyChatOptions): { message: Content; options: AnyChatOptions } {
@@ -250,7 +250,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     decisions: ApprovalDecisions,
     ...[options = {}]: WithContext<RunOptions, Context>
   ): AsyncGenerator<AgentEvent, void, undefined> {
-    return this.#stream({ decisions }, options);
+    return this.#stream("streamResume", { decisions }, options);
   }
 
   async #run(
@@ -268,10 +268,14 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   }
 
   // Returns the generator itself: one around it would cost every event three turns of the microtask queue.
-  #stream(opening: Opening, options: AnyChatOptions): AsyncGenerator<AgentEvent, void, undefined> {
+  #stream(
+    owner: string,
+    opening: Opening,
+    options: AnyChatOptions,
+  ): AsyncGenerator<AgentEvent, void, undefined> {
     return streamEvents({
       open: () => {
-        checkOptions("streamChat", options, RUN_OPTIONS);
+        checkOptions(owner, options, RUN_OPTIONS);
         return options.signal;
       },
       start: (signal, emit) => this.#start(opening, options, signal, true, emit),

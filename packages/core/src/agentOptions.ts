@@ -48,7 +48,7 @@ const TURN_OUTPUT_SHARE = 0.25;
 const CHARACTERS_PER_TOKEN = 4;
 
 export interface AgentOptions<Entries extends readonly PackEntry[] = readonly PackEntry[], Context = unknown>
-  extends StepControl<Context> {
+  extends StepControl<Context, AgentToolNames<Entries>> {
   readonly systemPrompt?: string;
   /** The conversation to work on. Default: a new one. */
   readonly conversation?: Conversation;

@@ -127,9 +127,22 @@ test("checks the context that an agent declares, and a message without one does 
     tools: [whoami],
     context,
     approve: (request) => {
-      expectTypeOf(request.context).toEqualTypeOf<{ user: string } | undefined>();
+      expectTypeOf(request.context).toEqualTypeOf<{ user: string }>();
       return "allow";
     },
+    beforeRequest: (next) => {
+      expectTypeOf(next.context).toEqualTypeOf<{ user: string }>();
+      return undefined;
+    },
+    stopWhen: (round) => round.context.user === "bob",
+    hooks: [
+      {
+        name: "readers",
+        beforeCall: (call) => (call.context.user === "bob" ? { deny: "Not you." } : undefined),
+        onMessage: (message) => (message.context.user === "bob" ? { deny: "Not you." } : undefined),
+        onStop: (stop) => (stop.context.user === "bob" ? { deny: "Not yet." } : undefined),
+      },
+    ],
   });
   // @ts-expect-error the context is missing
   await expect(agent.chat("Hi.")).rejects.toThrow("The context does not fit its schema");

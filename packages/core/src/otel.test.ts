@@ -180,6 +180,24 @@ test("gives spans the attributes from the context of the message, and the server
   expect(spans.getFinishedSpans()).toHaveLength(2);
 });
 
+test("answers a message whose attributes cannot be made, and compacts without a context", async () => {
+  const spans = new InMemorySpanExporter();
+  const telemetry = openTelemetry({
+    tracerProvider: new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }),
+    attributes: (context: { readonly tenant: string } | undefined) => {
+      if (!context) throw new Error("no tenant");
+      return { "app.tenant": context.tenant };
+    },
+  });
+  const agent = new Agent(scriptedProvider(["Hello.", "Again.", "A summary."]), { telemetry });
+  expect(await agent.chat("Hi.", { context: { tenant: "acme" } })).toBe("Hello.");
+  expect(await agent.chat("Hi.")).toBe("Again.");
+  expect(await agent.compact()).toBe(true);
+  const tenants = spans.getFinishedSpans().map(({ attributes }) => attributes["app.tenant"]);
+  expect(tenants.slice(0, 4)).toEqual(["acme", "acme", undefined, undefined]);
+  expect(tenants.length).toBeGreaterThan(4);
+});
+
 test("does not report a message that waits for a decision as an error", async () => {
   const spans = new InMemorySpanExporter();
   const agent = new Agent(scriptedProvider([{ calls: [{ name: "t" }] }]), {

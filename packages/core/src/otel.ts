@@ -1,6 +1,7 @@
 import { errorMessage } from "@agent/internal";
 import {
   type Attributes,
+  diag,
   type Histogram,
   type MeterProvider,
   metrics,
@@ -34,14 +35,15 @@ const METRIC_ATTRIBUTES = [
   "error.type",
 ];
 
-export interface OpenTelemetryOptions {
+export interface OpenTelemetryOptions<Context = unknown> {
   /** The agent's name in traces: `gen_ai.agent.name`. */
   readonly agentName?: string;
   /**
    * Added to every span, such as `{ "gen_ai.conversation.id": id }`; or a function that makes them from the `context` of the
-   * message, such as the tenant.
+   * message, such as the tenant. There is no context for work outside of a message, such as `compact`. If the function
+   * throws, the span has only the other attributes.
    */
-  readonly attributes?: Attributes | ((context: unknown) => Attributes);
+  readonly attributes?: Attributes | ((context: Context | undefined) => Attributes);
   /**
    * Also records what users, models and tools wrote: messages, arguments, results. Default `false`, since it may be
    * sensitive.
@@ -77,7 +79,7 @@ const OPTIONS: OptionChecks<OpenTelemetryOptions> = {
  * await agent.chat("Hi.");
  * ```
  */
-export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
+export function openTelemetry<Context = unknown>(options: OpenTelemetryOptions<Context> = {}): Telemetry {
   checkOptions("openTelemetry", options, OPTIONS);
   const { agentName, captureContent = false } = options;
   const tracer = (options.tracerProvider ?? trace).getTracer(SCOPE);
@@ -87,9 +89,10 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
     inSpan(described, work) {
       histograms ??= createHistograms(options.meterProvider ?? metrics.getMeterProvider());
       const record = histograms;
-      const own =
-        typeof options.attributes === "function" ? options.attributes(described.context) : options.attributes;
-      const attributes = { ...own, ...spanAttributes(described, agentName) };
+      const attributes = {
+        ...ownAttributes(options.attributes, described.context as Context | undefined),
+        ...spanAttributes(described, agentName),
+      };
       const kind = described.operation === "chat" ? SpanKind.CLIENT : SpanKind.INTERNAL;
       const startedAt = performance.now();
       return tracer.startActiveSpan(spanName(described, agentName), { kind, attributes }, async (span) => {
@@ -117,6 +120,20 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
       });
     },
   };
+}
+
+function ownAttributes<Context>(
+  attributes: OpenTelemetryOptions<Context>["attributes"],
+  context: Context | undefined,
+): Attributes | undefined {
+  if (typeof attributes !== "function") return attributes;
+  try {
+    return attributes(context);
+  } catch (error) {
+    // The work that is observed must not fail because of it.
+    diag.error("The attributes of a span could not be made:", error);
+    return undefined;
+  }
 }
 
 interface Histograms {

@@ -64,6 +64,14 @@ test.each<[what: string, call: () => unknown, message: string]>([
     'chat has no option "sginal". Did you mean "signal"?',
   ],
   [
+    "streamResume",
+    () =>
+      agent()
+        .streamResume({}, { sginal: 4 } as object)
+        .next(),
+    'streamResume has no option "sginal". Did you mean "signal"?',
+  ],
+  [
     "ToolRegistry",
     () => new ToolRegistry({ deadline: 4 } as object),
     'ToolRegistry has no option "deadline". Did you mean "deadlineMs"?',

@@ -15,6 +15,8 @@ import {
 import type { ConversationStore } from "./store.js";
 
 const LONGEST_NAME = 200;
+// What is known of other files is read again: a server may have millions of conversations.
+const MOST_KNOWN = 1000;
 
 /**
  * Keeps every conversation as a session file in a directory, the same format as that of `recordSession`. A process that is
@@ -32,14 +34,21 @@ const LONGEST_NAME = 200;
  */
 export function fileStore(directory: string): ConversationStore {
   checkText("directory", directory);
-  const known = new Map<string, { readonly file: SessionFile; count: number }>();
+  // The least recently used first.
+  const known = new Map<string, KnownFile>();
+  const keep = (id: string, file: KnownFile): void => {
+    known.delete(id);
+    known.set(id, file);
+    const [oldest] = known.keys();
+    if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+  };
   const load: ConversationStore["load"] = async (id) => {
     const path = nodePath.join(directory, fileName(id));
     const bytes = readExisting(path);
     const text = bytes?.toString("utf8") ?? "";
     if (!bytes || text === "" || isCutHeader(text)) {
       const found = bytes && { size: bytes.length, whole: 0 };
-      known.set(id, { file: new SessionFile(path, found, formatHistory("")), count: 0 });
+      keep(id, { file: new SessionFile(path, found, formatHistory("")), count: 0 });
       return [];
     }
     parseSession(text, path);
@@ -51,7 +60,7 @@ export function fileStore(directory: string): ConversationStore {
     }
     const changes = changesOf(text);
     const found = { size: bytes.length, whole: wholeLines(bytes) };
-    known.set(id, { file: new SessionFile(path, found), count: changes.length });
+    keep(id, { file: new SessionFile(path, found), count: changes.length });
     return changes;
   };
   return {
@@ -60,6 +69,7 @@ export function fileStore(directory: string): ConversationStore {
       if (!known.has(id)) await load(id);
       const stored = known.get(id);
       if (stored?.count !== position) throw new Error("another program is writing to this conversation.");
+      keep(id, stored);
       let remove: (() => void) | undefined;
       try {
         remove = stored.file.append(changes.map(formatEntry).join(""));
@@ -75,6 +85,12 @@ export function fileStore(directory: string): ConversationStore {
       }
     },
   };
+}
+
+/** A file of the store, and the number of changes in it. */
+interface KnownFile {
+  readonly file: SessionFile;
+  count: number;
 }
 
 function fileName(id: string): string {

@@ -178,6 +178,20 @@ test("a store on files keeps ids apart that differ only in case, also on a disk 
   expect(conversation.sessionContext).toMatchObject([{ content: "User" }]);
 });
 
+test("appends to a conversation of a store on files after very many others were opened", async () => {
+  const store = fileStore(temporaryDirectory());
+  const said = (content: string) => ({ type: "message", message: { role: "user", content } }) as const;
+  const openOthers = async (): Promise<void> => {
+    for (let other = 0; other < 1500; other++) await store.load(`other-${other}`);
+  };
+  await store.append("first", [said("one")], 0);
+  await openOthers();
+  await store.append("first", [said("two")], 1);
+  await openOthers();
+  await expect(store.append("first", [said("three")], 1)).rejects.toThrow("another program is writing");
+  expect(await store.load("first")).toEqual([said("one"), said("two")]);
+});
+
 test("keeps the changes for later if a store on files cannot be written", async () => {
   const directory = join(temporaryDirectory(), "later");
   const { conversation, flush } = await openConversation(fileStore(directory), "a");

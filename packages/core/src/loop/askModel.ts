@@ -1,6 +1,6 @@
 import { isRecord, quote } from "@agent/internal";
 import { adaptContent, type Content, type ContentPart } from "../conversation/content.js";
-import { throwIfAborted } from "../errors.js";
+import { AgentError, throwIfAborted } from "../errors.js";
 import type { AgentEvent, TextEvent } from "../events.js";
 import type {
   ChatMessage,
@@ -21,8 +21,10 @@ import {
   textsOf,
   type ValueCheck,
 } from "../toolkit/hostOptions/checks.js";
+import type { ChatTool, MessageContext } from "../tools/tool.js";
 import { respondWithin } from "./budget.js";
 import { type OutputReader, outputInstruction } from "./output.js";
+import { toolNameHint } from "./requestedCalls.js";
 import { modelName } from "./respond.js";
 import type { Run } from "./run.js";
 import { toolSubset } from "./run.js";
@@ -52,6 +54,7 @@ export async function askModel(given: Run, turn: number, attempt: number): Promi
   const run = changed(given, change);
   const { provider, conversation, signal, emit, stream, output, effort, scope, steps } = run;
   throwIfAborted(signal);
+  const tools = run.tools.getSharedSchemas();
   const toolChoice = change.toolChoice ?? choiceFor(control?.toolChoice, turn);
   let replayed = true;
   // Ignore text that arrives after the abort: the user did not see it.
@@ -73,7 +76,7 @@ export async function askModel(given: Run, turn: number, attempt: number): Promi
       provider,
       output,
     ),
-    tools: run.tools.getSharedSchemas(),
+    tools,
     ...(freeform && { freeform }),
     signal,
     ...(output && { output: output.format }),
@@ -95,6 +98,7 @@ export async function askModel(given: Run, turn: number, attempt: number): Promi
   };
   const ask = (): Promise<ChatResponse> => {
     replayed = false;
+    if (typeof toolChoice === "object") checkOffered(toolChoice.tool, tools);
     const answer = respondWithin(run, request);
     run.packs.warmUp();
     return answer;
@@ -283,7 +287,9 @@ class AnswerText {
 }
 
 /** The upcoming request, for `beforeRequest`. */
-export interface NextRequest<Context = unknown> {
+export type NextRequest<Context = unknown> = ComingRequest & MessageContext<Context>;
+
+interface ComingRequest {
   /** The number of model requests for this message, including this one. */
   readonly turn: number;
   readonly messages: readonly ChatMessage[];
@@ -291,7 +297,6 @@ export interface NextRequest<Context = unknown> {
   readonly tools: readonly string[];
   /** The tokens of all requests for this message so far. */
   readonly usage: TokenUsage;
-  readonly context?: Context;
 }
 
 /** Changes by `beforeRequest`. They apply to this one request; the conversation is not changed. */
@@ -307,23 +312,24 @@ export interface RequestChange {
 }
 
 /** A completed tool round, for `stopWhen`. */
-export interface CompletedRound<Context = unknown> {
+export type CompletedRound<Context = unknown> = EndedRound & MessageContext<Context>;
+
+interface EndedRound {
   readonly turn: number;
   /** The text that came with the calls; often empty. */
   readonly text: string;
   /** The names of the tools that were called. */
   readonly calls: readonly string[];
   readonly usage: TokenUsage;
-  readonly context?: Context;
 }
 
 /** Options that control the requests of one message. */
-export interface StepControl<Context = unknown> {
+export interface StepControl<Context = unknown, Name extends string = string> {
   /**
    * Whether the model must call a tool. `required` and `{ tool }` apply to the first request of a message, so that the
    * model can answer afterwards; `none` applies to all. Default: the model decides.
    */
-  readonly toolChoice?: ToolChoice;
+  readonly toolChoice?: ToolChoice<Name>;
   /**
    * Called before each request of this agent, but not of its child agents. Can change that request. If it throws, the
    * run fails.
@@ -363,6 +369,16 @@ function readChange(change: unknown): RequestChange {
   checkObject("The result of beforeRequest", change);
   checkOptions("beforeRequest", change as RequestChange, CHANGES);
   return change as RequestChange;
+}
+
+/** Throws `invalid_argument` for a forced tool that the model is not offered: its server would refuse the request. */
+function checkOffered(name: string, tools: readonly ChatTool[]): void {
+  const names = tools.map((tool) => tool.function.name);
+  if (names.includes(name)) return;
+  throw new AgentError(
+    "invalid_argument",
+    `toolChoice names ${quote(name)}, which is not an enabled tool. ${toolNameHint(name, names)}`,
+  );
 }
 
 /** The tool choice of this request: one that forces a call applies only to the first request of a message. */

@@ -5,20 +5,20 @@ import type { FinishReason } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
 import type { DescribedCall } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
-import type { ToolCapability } from "../tools/tool.js";
+import type { MessageContext, ToolCapability } from "../tools/tool.js";
 import type { Run } from "./run.js";
 
 /** A hook decides without asking the user: one that takes longer is treated as hanging. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 /** A hook's copy of a call: changing it has no effect. */
-export interface HookCall<Context = unknown> {
+export type HookCall<Context = unknown> = HookedCall & MessageContext<Context>;
+
+interface HookedCall {
   readonly id: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
-  /** The `context` that was passed to `chat`. */
-  readonly context?: Context;
   readonly signal: AbortSignal;
   /**
    * Describes the targets of the call. The tool is asked on the first call; in `afterCall` it is the description from
@@ -48,7 +48,7 @@ export type AfterDecision = undefined | { readonly text: string } | { readonly a
  * Functions that run before and after every call, and for whole messages and sessions. A call hook that throws or hangs
  * refuses the call.
  */
-export interface CallHooks<Context = unknown> extends LifecycleHooks {
+export interface CallHooks<Context = unknown> extends LifecycleHooks<Context> {
   /** Used in refusal messages. */
   readonly name: string;
   /** Milliseconds one decision may take. Default: 30 seconds. */
@@ -187,11 +187,12 @@ const MAX_ADDED_BYTES = 8000;
 const MAX_CONTINUATIONS = 3;
 
 /** A message that is about to join the conversation. */
-export interface HookMessage {
+export type HookMessage<Context = unknown> = AddedMessage & MessageContext<Context>;
+
+interface AddedMessage {
   readonly content: Content;
   /** The sender of the message, if the user did not write it. */
   readonly from?: string;
-  readonly context?: unknown;
   readonly signal: AbortSignal;
 }
 
@@ -202,13 +203,14 @@ export interface HookSession {
 }
 
 /** An answer that would end the message. */
-export interface HookStop {
+export type HookStop<Context = unknown> = LastAnswer & MessageContext<Context>;
+
+interface LastAnswer {
   readonly text: string;
   readonly finishReason: FinishReason;
   readonly turns: number;
   /** How often hooks have refused the end of this message already. */
   readonly continued: number;
-  readonly context?: unknown;
   readonly signal: AbortSignal;
 }
 
@@ -230,7 +232,7 @@ export type AddDecision = undefined | { readonly add: string };
 export type StopDecision = undefined | { readonly deny: string };
 
 /** Functions for the events of a whole message or session. They can add and refuse, but never allow anything. */
-export interface LifecycleHooks {
+export interface LifecycleHooks<Context = unknown> {
   /**
    * Called before the first message of a session. Its added text is sent with that message. A failure is reported and
    * ignored.
@@ -242,9 +244,9 @@ export interface LifecycleHooks {
    * Called before a message is added to the conversation, including one given to `steer`. A failure refuses the
    * message.
    */
-  onMessage?(message: HookMessage): MessageDecision | Promise<MessageDecision>;
+  onMessage?(message: HookMessage<Context>): MessageDecision | Promise<MessageDecision>;
   /** Called when the model has answered without further calls. A failure is reported, and the run ends. */
-  onStop?(stop: HookStop): StopDecision | Promise<StopDecision>;
+  onStop?(stop: HookStop<Context>): StopDecision | Promise<StopDecision>;
   /**
    * Called before older messages are replaced with a summary, which keeps the added text. A failure is reported and
    * ignored.

@@ -5,7 +5,14 @@ import { fakeTool } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
 import type { ChatProvider, ChatRequest } from "../providers/interface.js";
 import { type ScriptedAnswer, scriptedProvider } from "../providers/replay.js";
-import { agentTool } from "../tools/defineTool.js";
+import { agentTool, defineTool } from "../tools/defineTool.js";
+
+const named = defineTool({
+  name: "look",
+  description: "Looks.",
+  input: { type: "object" },
+  execute: () => "",
+});
 
 /** A scripted model that keeps its requests. */
 function model(...answers: ScriptedAnswer[]) {
@@ -31,6 +38,24 @@ test("forces a call with toolChoice for the first request of each message", asyn
     undefined,
     { tool: "look" },
   ]);
+});
+
+test("refuses a toolChoice of a tool that the model is not offered, before it is asked", async () => {
+  const { provider, requests } = model("Never.");
+  const options = { tools: [fakeTool("look")] };
+  // @ts-expect-error the name of no tool
+  const agent = new Agent(provider, { ...options, tools: [named], toolChoice: { tool: "loook" } });
+  await expect(agent.chat("Go.")).rejects.toThrow(
+    'toolChoice names "loook", which is not an enabled tool. Did you mean "look"? The tools are: save_session_context, look.',
+  );
+  const withheld = new Agent(provider, {
+    ...options,
+    toolChoice: { tool: "look" },
+    beforeRequest: () => ({ tools: [] }),
+  });
+  await expect(withheld.chat("Go.")).rejects.toMatchObject({ code: "invalid_argument" });
+  expect(requests).toEqual([]);
+  expectValidHistory(agent);
 });
 
 test("changes one request with beforeRequest: its model, tools, messages and choice", async () => {

@@ -79,7 +79,7 @@ export interface ModelPrice extends TokenPrice {
 export type Effort = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 /** Whether the model must call a tool: it decides, it may not, it must call one, it must call this one. */
-export type ToolChoice = "auto" | "none" | "required" | { readonly tool: string };
+export type ToolChoice<Name extends string = string> = "auto" | "none" | "required" | { readonly tool: Name };
 
 /** Why the model stopped. `length` means its answer was cut off, possibly inside a tool call. */
 export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter";
