@@ -3,13 +3,13 @@ import { AgentError, isAgentError, throwIfAborted } from "../errors.js";
 import type { DoneEvent } from "../events.js";
 import type { ChatResponse } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
-import type { ChatTool } from "../tools/tool.js";
 import { type Answer, askModel, STARTS_AGAIN, type StepControl } from "./askModel.js";
 import { createChildStarter } from "./children.js";
 import { compactToFit } from "./compact.js";
 import { lifecycleOf, refuseStop } from "./hooks.js";
 import { steerWith } from "./messages.js";
 import { outputCorrection, outputFailure } from "./output.js";
+import { findWrittenCall } from "./requestedCalls.js";
 import { providerAttributes, usageAttributes } from "./respond.js";
 import type { Run, RunParts } from "./run.js";
 import { RepeatCounter, resumeToolRound, runToolRound, textOrNull } from "./toolRound.js";
@@ -150,54 +150,6 @@ function discardAnswer({ emit, stream }: Run, attempt: number, reason: string): 
 
 function ownState({ state }: ChatResponse, { provider: { id } }: Run) {
   return state === undefined || id === undefined ? {} : { state: { provider: id, value: state } };
-}
-
-/** The formats in which models write a tool call as text, if their server does not parse it. */
-const FORMS: readonly RegExp[] = [
-  // Hermes, Qwen, GLM, Kimi, MiniMax, Granite and DeepSeek: <tool_call>{"name": …}</tool_call>
-  /<(?:minimax:)?[|｜]?tool[_▁]calls?(?:[_▁]section)?(?:[_▁]begin)?[|｜]?>[\s\S]*$/,
-  // <function_calls><invoke name="…">, <invoke name="…">
-  /<(?:antml:|｜DSML｜)?(?:function_calls>\s*<(?:antml:|｜DSML｜)?)?invoke\s+name="[\s\S]*$/,
-  // <function=read_file>
-  /<function=[\s\S]*$/,
-  // Mistral: [TOOL_CALLS][{"name": …}], [TOOL_CALLS]read_file[ARGS]{…}
-  /\[TOOL_CALLS\][\s\S]*$/,
-  // Llama: <|python_tag|>{"name": …}
-  /<\|python_tag\|>[\s\S]*$/,
-  // gpt-oss: <|channel|>commentary to=functions.read_file <|message|>{…}
-  /(?:^|\|>)(?:commentary )?to=functions\.[\s\S]*$/,
-  // Nothing but the call, as JSON.
-  /^(?:```(?:json|tool_call)?\s*)?\[?\s*\{\s*"(?:name|tool|function|tool_name)"[\s\S]*[}\]`]$/,
-];
-const MARKED =
-  /tool[_▁]call|invoke|<function=|TOOL_CALLS|python_tag|to=functions|"(?:name|tool|function|tool_name)"/;
-/** The name of the tool: in the JSON of the call, or after one of the marks. */
-const CALLED = [
-  /"(?:name|tool|function|tool_name)"\s*:\s*"([^"]+)"/,
-  /invoke\s+name="([^"]+)"/,
-  /(?:<function=|<｜tool▁sep｜>|\[TOOL_CALLS\]|\bto=)([\w.-]+)/,
-  /<[|｜]?tool[_▁]call(?:[_▁]begin)?[|｜]?>\s*([\w.-]+)/,
-];
-// After the call there may be its end mark, but no answer.
-const END = /[>}\]`]$/;
-
-/** The name of the tool that an answer calls as text at its end, if any. */
-export function findWrittenCall(text: string, tools: readonly ChatTool[]): string | undefined {
-  if (!MARKED.test(text)) return undefined;
-  // A fence around prose and calls is an explanation, unless the fence is all there is.
-  // Trimmed here: several `\s*` in a row in a pattern take cubic time on a long run of blanks.
-  const prose = (/^\s*```/.test(text) ? text : text.replace(/```[\s\S]*?```/g, "")).trim();
-  for (const form of FORMS) {
-    const call = form.exec(prose)?.[0];
-    if (call === undefined || !END.test(call)) continue;
-    // "function" may be the kind of the call.
-    const names = CALLED.flatMap((pattern) => pattern.exec(call)?.[1] ?? []).map((name) =>
-      name.replace(/^functions\./, ""),
-    );
-    const called = tools.find((tool) => names.includes(tool.function.name));
-    if (called) return called.function.name;
-  }
-  return undefined;
 }
 
 /** The message to the model about a call that it wrote as text. */

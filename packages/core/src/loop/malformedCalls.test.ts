@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { agentWith, call, collect, toolTexts } from "../../test/conversation.js";
 import { functionTool } from "../toolkit/jsonSchema/functionTool.js";
 import type { ExecutableTool, JsonSchema } from "../tools/tool.js";
-import { findWrittenCall } from "./loop.js";
+import { findWrittenCall } from "./requestedCalls.js";
 
 /** A tool that notes with which arguments it ran. */
 function noting(name: string, properties: Record<string, JsonSchema>, optional: readonly string[] = []) {
@@ -243,10 +243,27 @@ describe("a call that the model writes as text", () => {
     "[TOOL_CALLS]look[ARGS]{}",
     '<|python_tag|>{"name": "look", "parameters": {}}',
     "<|channel|>commentary to=functions.look <|constrain|>json<|message|>{}",
+    'assistant to=functions.look\n{"path": "a"}',
+    '{"arguments": {"path": "a"}, "name": "look"}',
+    '{"type": "function", "function": {"name": "look", "arguments": {"path": "a"}}}',
+    '[{"type": "tool_use", "name": "look", "input": {"path": "a"}}]',
+    '{"action": "look", "action_input": {"path": "a"}}',
+    '{"name": "look", "arguments": {"path": "a\nb"}}',
+    'look(path="a")',
+    '```tool_code\nprint(default_api.look(path="a"))\n```',
+    '[look(path="a"), look(path="b")]',
+    'Thought: I have to look.\nAction: look\nAction Input: {"path": "a"}',
+    "I will look.\n<look>\n<path>a</path>\n</look>",
+    '<tools>{"name": "look", "arguments": {}}</tools>',
+    '<tool_use>{"name": "Look", "arguments": {}}</tool_use>',
+    "<longcat_tool_call>look\n</longcat_tool_call>",
+    "◁tool_call▷look◁/tool_call▷",
+    '<|START_ACTION|>[{"tool_name": "look", "parameters": {}}]<|END_ACTION|>',
+    '<xai:function_call name="look"><parameter name="path">a</parameter></xai:function_call>',
   ];
 
   test.each(TEXTS)("is sent back once and is not the answer: %j", async (text) => {
-    const { tool, ran } = noting("look", {});
+    const { tool, ran } = noting("look", { path: { type: "string" } }, ["path"]);
     const agent = agentWith([text, call("look"), "Found it."], [tool]);
     const { events } = await collect(agent, "Go.");
     expect(ran).toEqual([{}]);
@@ -269,8 +286,15 @@ describe("a call that the model writes as text", () => {
     '<tool_call>{"name": "unknown_tool", "arguments": {}}</tool_call>',
     '{"name": "Ada", "age": 36}',
     "Done. `look` found nothing.",
+    '{"name": "look", "version": "1.0.0"}',
+    '[{"name": "look", "age": 36}]',
+    'It is called as look(path="a").',
+    'look(target="a")',
+    "<look>\n<target>a</target>\n</look>",
+    "<look>\n<path>a</path>\n</look>\nis an element.",
+    "Action: look",
   ])("is not seen in an answer about calls: %j", (text) => {
-    const { tool } = noting("look", {});
+    const { tool } = noting("look", { path: { type: "string" } });
     expect(findWrittenCall(text, [tool.getSchema()])).toBeUndefined();
   });
 });
@@ -307,4 +331,6 @@ test("finds no call in a long run of blanks without trying every way to divide i
   const tools = [functionTool("x", "Test.", {})];
   expect(findWrittenCall(`{"name": "x"}${" ".repeat(200_000)}x`, tools)).toBeUndefined();
   expect(findWrittenCall(`  {"name": "x"}\n `, tools)).toBe("x");
+  for (const mark of ["<a>", "<", "<function_calls>", "x(", "```", "Action: ", "{", "a.", "<tool_"])
+    expect(findWrittenCall(`${mark.repeat(50_000)}tool_call>`, tools)).toBeUndefined();
 });

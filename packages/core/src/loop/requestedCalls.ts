@@ -90,6 +90,102 @@ function meantTool(name: string, names: readonly string[]): string | undefined {
   return another === undefined ? only : undefined;
 }
 
+/** The formats in which models write a tool call as text, if their server does not parse it. */
+const FORMS: readonly RegExp[] = [
+  // Hermes, Qwen, GLM, Kimi, MiniMax, Granite, DeepSeek and others: <tool_call>{"name": …}</tool_call>, <|START_ACTION|>
+  /[<◁](?:\w+:)?[|｜]?(?:\w+_)?(?:tool[_▁]?(?:calls?|use)|tools|START_ACTION)(?:[_▁]section)?(?:[_▁]begin)?[|｜]?[>▷][\s\S]*$/,
+  // <function_calls><invoke name="…">, <invoke name="…">, <xai:function_call name="…">
+  /<(?:\w+:|｜DSML｜)?(?:function_calls>\s*<(?:\w+:|｜DSML｜)?)?(?:invoke|function_call)\s+name="[\s\S]*$/,
+  // <function=read_file>
+  /<function=[\s\S]*$/,
+  // Mistral: [TOOL_CALLS][{"name": …}], [TOOL_CALLS]read_file[ARGS]{…}
+  /\[TOOL_CALLS\][\s\S]*$/,
+  // Llama: <|python_tag|>{"name": …}
+  /<\|python_tag\|>[\s\S]*$/,
+  // gpt-oss: <|channel|>commentary to=functions.read_file <|message|>{…}
+  /(?:^|\|>)(?:commentary |assistant )?to=functions\.[\s\S]*$/,
+];
+// Prompts of the ReAct format ask for no mark at the end.
+const REACT = /^Action: *([\w.-]+)[ \t]*\nAction Input:/m;
+const MARKED =
+  /tool[_▁]?(?:call|use)|<tools>|ACTION|invoke|function_call|<function=|TOOL_CALLS|python_tag|to=functions/;
+/** The name of the tool: in the JSON of the call, or after one of the marks. */
+const CALLED = [
+  /"(?:name|tool|function|tool_name)"\s*:\s*"([^"]+)"/,
+  /(?:invoke|function(?:_call)?)\s+name="([^"]+)"/,
+  /(?:<function=|<｜tool▁sep｜>|\[TOOL_CALLS\]|\bto=|<tool_name>)\s*([\w.-]+)/,
+  /tool[_▁]?call(?:[_▁]begin)?[|｜]?[>▷]\s*([\w.-]+)/,
+];
+// After the call there may be its end mark, but no answer.
+const END = /[>}\]`▷]$/;
+const NAME_KEYS = ["name", "tool", "function", "tool_name", "action"];
+const CALL_KEYS = new Set([
+  ...NAME_KEYS,
+  ...["arguments", "args", "parameters", "params", "input", "action_input", "tool_input", "type", "id"],
+]);
+/** A call in Python and nothing else: `print(default_api.read_file(path="a"))` */
+const PYTHON = /^(?:print\()?\[?\s*(?:\w+\.)*(\w+)\(\s*\{?["']?(\w+)["']?\s*[=:][\s\S]*\)\s*\]?\)?$/;
+/** An element with another one inside: `<read_file><path>` */
+const ELEMENT = /<([\w.-]+)>\s*<([\w.-]+)>/g;
+
+/** The name of the tool that an answer calls as text at its end, if any. */
+export function findWrittenCall(text: string, tools: readonly ChatTool[]): string | undefined {
+  // Trimmed here: several `\s*` in a row in a pattern take cubic time on a long run of blanks.
+  const whole = text.trim();
+  const names = tools.map((tool) => tool.function.name);
+  const meant = (written: readonly unknown[]): string | undefined => {
+    for (const name of written) {
+      const tool = typeof name === "string" ? meantTool(name, names) : undefined;
+      if (tool !== undefined) return tool;
+    }
+    return undefined;
+  };
+  const only = /^```(?:json|tool_call|tool_code|python)?\s([\s\S]*)```$/.exec(whole)?.[1]?.trim() ?? whole;
+  if (/^[[{]/.test(only) && END.test(only)) {
+    const called = meant(calledInJson(only));
+    if (called !== undefined) return called;
+  }
+  const [, written = "", argument = ""] = PYTHON.exec(only) ?? [];
+  if (hasArgument(tools, written, argument)) return written;
+  // A fence around prose and calls is an explanation, unless the fence is all there is.
+  const prose = whole.startsWith("```") ? whole : whole.replace(/```[\s\S]*?```/g, "").trim();
+  for (const [, name = "", inner = ""] of prose.matchAll(ELEMENT)) {
+    if (prose.endsWith(`</${name}>`) && hasArgument(tools, name, inner)) return name;
+  }
+  const action = meant([REACT.exec(prose)?.[1]]);
+  if (action !== undefined) return action;
+  if (!MARKED.test(prose)) return undefined;
+  for (const form of FORMS) {
+    const call = form.exec(prose)?.[0];
+    if (call === undefined || !END.test(call)) continue;
+    // "function" may be the kind of the call.
+    const called = meant(CALLED.flatMap((pattern) => pattern.exec(call)?.[1] ?? []));
+    if (called !== undefined) return called;
+  }
+  return undefined;
+}
+
+/** The names in a text that is nothing but a call, or a list of calls, as JSON. */
+function calledInJson(text: string): readonly unknown[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    // Cut off, or not quite JSON.
+    return [/^\[?\s*\{\s*"(?:name|tool|function|tool_name)"\s*:\s*"([^"]+)"/.exec(text)?.[1]];
+  }
+  const one: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
+  if (!isRecord(one) || !Object.keys(one).every((key) => CALL_KEYS.has(key))) return [];
+  const called = isRecord(one.function) ? one.function : one;
+  return NAME_KEYS.map((key) => called[key]);
+}
+
+/** Whether a tool of this name takes an argument of that name. */
+function hasArgument(tools: readonly ChatTool[], name: string, argument: string): boolean {
+  const { properties } = tools.find((tool) => tool.function.name === name)?.function.parameters ?? {};
+  return isRecord(properties) && Object.hasOwn(properties, argument);
+}
+
 /** Help for the model after an unknown tool name: the nearest names, and all names. */
 export function toolNameHint(name: string, names: readonly string[]): string {
   if (names.length === 0) return "There are no tools.";
