@@ -158,7 +158,7 @@ describe("secret places", () => {
     expect(await tool.execute(args, call(granted))).toContain("id:1:token KEY");
     await expect(
       tool.execute({ query: "token", paths: [join(root, ".ssh")] }, call(granted)),
-    ).rejects.toThrow("yes");
+    ).rejects.toThrow("approval");
   });
 
   test("describes what a search reads: whole directories, where links lead, and where a pattern begins", () => {
