@@ -116,7 +116,7 @@ describe("the MCP servers of a plugin", () => {
     [{ type: "stdio", command: "x", cwd: "data" }, "is not in the plugin"],
     [{ type: "stdio", command: "x", env: { PLUGIN_ROOT: "/" } }, "cannot be set"],
     [{ type: "stdio", command: "x", shell: true }, 'the field "shell" is unknown'],
-    [{ type: "stdio", command: "x", env: { KEY: `\${OPENAI_API_KEY}` } }, "stands for nothing in a plugin"],
+    [{ type: "stdio", command: "x", env: { KEY: `\${OPENAI_API_KEY}` } }, "is not defined in a plugin"],
     [{ type: "sse", url: "https://example.com" }, 'the transport "sse" cannot be used'],
     [{ type: "streamable-http", url: "http://example.com" }, "must start with https://"],
     [{ type: "streamable-http", url: "https://a:b@example.com" }, "must start with https://"],
