@@ -194,7 +194,7 @@ try {
       note: `${median(times).toFixed(0)} ms`,
     });
   }
-  // Ours and the others' are measured in runs of their own.
+  // Ours and the others' are measured in separate runs.
   report.save({ isPartial: true });
 } finally {
   terminals.kill();

@@ -140,7 +140,7 @@ function checkPackageDirection(file, specifier, manifest, isTest) {
   if (target === BUNDLED && PACK.test(manifest.name))
     report(file, specifier, "a pack uses @agent/core and @agent/core/toolkit, as packs of third parties do");
   if (target === undefined || target === manifest.name || isTest) return;
-  if (manifest.name === BUNDLED) report(file, specifier, "it lies below all other packages");
+  if (manifest.name === BUNDLED) report(file, specifier, "it is below all other packages");
   if (target === BUNDLED || BUNDLED_INTO[manifest.name]?.includes(target)) {
     if (!(target in { ...manifest.devDependencies, ...manifest.peerDependencies }))
       report(file, specifier, "package.json does not name it in devDependencies");

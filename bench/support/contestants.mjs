@@ -1,4 +1,4 @@
-// Contestants that run in processes of their own, so that none pays for what another left behind.
+// Contestants that run in separate processes, so that none pays for what another left behind.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 

@@ -1,4 +1,4 @@
-// Parts of bench/mcp.mjs that need a process of their own: mcpWork.mjs WORK DIRECTORY SERVERS. Prints JSON.
+// Parts of bench/mcp.mjs that need a separate process: mcpWork.mjs WORK DIRECTORY SERVERS. Prints JSON.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";

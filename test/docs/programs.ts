@@ -21,7 +21,7 @@ const INITIALIZE = {
 };
 const MCP_CLIENT = `${JSON.stringify(INITIALIZE)}\n`;
 const ACP_EDITOR = `${JSON.stringify({ ...INITIALIZE, params: { protocolVersion: 1, clientCapabilities: {} } })}\n`;
-/** Prints what the model was told about its calls. */
+/** Prints what the model got about its calls. */
 const PRINT_RESULTS = `
 for (const message of agent.conversation.sessionContext) if (message.role === "tool") console.log(message.content);`;
 

@@ -37,7 +37,7 @@ export async function events({ report, stores }) {
   }
 }
 
-/** From a cancellation here to the tool in a worker process that is told to stop. */
+/** From a cancellation here to the tool in a worker process that has to stop. */
 export async function cancel({ report, stores }) {
   for (const { who, address } of stores()) {
     const engine = await openEngine(address);

@@ -71,7 +71,7 @@ function runTest(name, servers, { runs, kills: deaths }) {
   const cwd = fileURLToPath(new URL("../../../packages/durable/", import.meta.url));
   const child = spawn("npx", ["vitest", "run", "test/kills.test.ts", "-t", name], {
     cwd,
-    // Its own group, which can be ended as a whole.
+    // Its own group, which can be killed as a whole.
     detached: true,
     env: {
       ...process.env,

@@ -107,7 +107,7 @@ interface Call {
   readonly args: Record<string, unknown>;
 }
 
-/** What an editor is told about the calls, with the names of the tools replaced and without texts for the model. */
+/** What an editor gets about the calls, with the names of the tools replaced and without texts for the model. */
 async function presented(
   packs: NonNullable<Parameters<typeof createToolRegistry>[1]>,
   calls: readonly Call[],

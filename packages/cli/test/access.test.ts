@@ -114,7 +114,7 @@ describe("a call that goes beyond the project", () => {
   });
 });
 
-describe("what packs are told", () => {
+describe("what packs get from the host", () => {
   test("allows writing to the repository from any directory in it; names secret places and the agent's own", async () => {
     const { box } = project("x");
     box.write("deep/er/file", "");

@@ -330,7 +330,7 @@ test("leaves no process when the editor is killed", async () => {
   const pids: number[] = [];
   for (const name of ["pid0", "pid1", "parent0", "parent1"])
     pids.push(await pidIn(join(sandbox.project, name)));
-  // What the kernel does when the editor dies: both pipes are gone at once.
+  // What the kernel does when the editor dies: both pipes are gone immediately.
   client.child.stdin.destroy();
   client.child.stdout.destroy();
   client.child.stderr.destroy();

@@ -80,7 +80,7 @@ test("lets two children write the same file at the same time, each in its own tr
   expect(made.some((text) => trees.includes(text))).toBe(true);
   expect(existsSync(join(box.project, "made.txt"))).toBe(false);
   expect(readFileSync(join(box.project, "a.txt"), "utf8")).toBe("not committed\n");
-  // The child reads what is committed, and is told so.
+  // The child reads what is committed, and its system prompt says so.
   expect(JSON.stringify(model.requests)).toContain(
     "Not in the work tree, because it is not committed: a.txt.",
   );

@@ -195,7 +195,7 @@ test("no other sources than those for undo and for packs from repositories start
     const text = readFileSync(file, "utf8");
     return startsPrograms.test(text) && namesGit.test(text);
   });
-  // The second downloads into an empty repository of its own, under the configuration of the user.
+  // The second downloads into a separate empty repository, under the configuration of the user.
   expect(found.map((file) => relative(packages, file)).sort()).toEqual([
     "cli/src/assembly/packages/gitArchive.ts",
     "cli/src/undo/privateGit.ts",

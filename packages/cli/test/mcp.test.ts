@@ -192,7 +192,7 @@ test("applies the rules of the config to a client of mcp serve: what is denied, 
   expect(await call(2, "read_file", { path: "secret.txt" })).toBe(
     "Tool call denied: the rule read_file(secret.txt) of the configuration denies it: secret.txt.",
   );
-  expect(await call(3, "write_file", { path: "a.txt", content: "other" })).toContain("no one said yes");
+  expect(await call(3, "write_file", { path: "a.txt", content: "other" })).toContain("no one approved it");
   expect(await call(4, "read_file", { path: "a.txt" })).toBe("text of a");
   serving.stdin.end();
   expect((await once(serving, "exit"))[0]).toBe(0);

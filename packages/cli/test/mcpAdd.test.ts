@@ -131,7 +131,7 @@ test("does not write a server that does not start", async () => {
   expect(existsSync(join(sandbox.project, "agent.config.json"))).toBe(false);
 });
 
-test("offers a .mcp.json of the project and never uses it unasked", async () => {
+test("offers a .mcp.json of the project and never uses it without asking", async () => {
   const sandbox = new Sandbox();
   const foreign = { mcpServers: { docs: { command: COMMAND[0], args: COMMAND.slice(1) } } };
   sandbox.write(".mcp.json", JSON.stringify(foreign));

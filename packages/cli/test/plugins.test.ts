@@ -36,7 +36,7 @@ test("a plugin's folder is added as a pack with its skills and MCP servers, and 
   writePlugin(join(box.project, "plug"));
   const added = await box.run(["pack", "add", "./plug", "--yes"]);
   expect([added.code, added.stdout + added.stderr]).toEqual([0, expect.stringContaining("+ docs echo")]);
-  expect(added.stdout).toContain("It is a plugin without code of its own.\n");
+  expect(added.stdout).toContain("It is a plugin and has no code.\n");
   for (const ignored of [
     'the unknown field "mood" of plugin.json',
     'the folder "hooks"',

@@ -223,7 +223,7 @@ function stopper(act: () => Promise<void>) {
   return scripted([answer, answer], [tool]);
 }
 
-/** The call ran once: either its result is known, or the model was told that it may have run. */
+/** The call ran once: either its result is known, or the model was informed that it may have run. */
 async function expectOneEnd(engine: RunEngine, id: string): Promise<void> {
   const all = await follow(engine, id);
   expect(all.at(-1)).toMatchObject({ run: { state: "done" } });

@@ -13,7 +13,7 @@ const DRIP_MS = 20;
 export interface McpHttpBehaviour extends LoginBehaviour {
   /** It requires a login. */
   oauth?: boolean;
-  /** The resource that its metadata names, in place of its own. */
+  /** The resource that its metadata names, if not the server itself. */
   resource?: string;
   /** Who issues its tokens, in place of itself. */
   issuer?: string;
@@ -23,7 +23,7 @@ export interface McpHttpBehaviour extends LoginBehaviour {
   wantedScope?: string;
   /** Every request is redirected. */
   redirectTo?: string;
-  /** What it lists as tools, in place of its own. */
+  /** What it lists as tools, if not its own ones. */
   tools?: readonly unknown[];
   /** How many tools it lists, in pages. */
   many?: number;

@@ -376,7 +376,7 @@ const ISOLATION = {
 const NO_PROGRAM_WORKTREE = "an agent of another program cannot have its own work tree. Leave out isolation.";
 
 function noWorktrees({ name, place }: AgentDefinition): string {
-  return `the agent ${quote(name)} (${place}) works in its own git work tree, and this program cannot make one: a run that survives its process, and a program of its own, have none. Use another agent, or remove isolation from its definition.`;
+  return `the agent ${quote(name)} (${place}) works in its own git work tree, and this program cannot make one (durable runs never can). Use another agent, or remove isolation from its definition.`;
 }
 
 function isolated(definition: AgentDefinition, isWanted: boolean): AgentDefinition {

@@ -144,7 +144,7 @@ export class ScriptRun {
     const fields = isRecord(request) ? request : {};
     if (kind === "tool") return await this.#callTool(String(fields.name), fields.args);
     if (kind === "agent") return await this.#startAgent(fields);
-    // One after the other: a thousand searches at once must not block the program.
+    // One after the other: a thousand searches in one go must not block the program.
     this.#searches = this.#searches.then(() => setImmediate());
     await this.#searches;
     const { catalog } = this.#options;

@@ -60,7 +60,7 @@ function diagnose(servers: Servers): Diagnosis[] {
     const notes = [
       running ? `running as process ${String(running.pid)}` : "not running",
       ...failures.map((reason) => `ended: ${reason}`),
-      ...(timeouts > 0 ? [`${timeouts} checks after edits took too long to be reported at once`] : []),
+      ...(timeouts > 0 ? [`${timeouts} checks after edits took too long to be reported with the edit`] : []),
     ];
     const subject = `language server ${language.name}`;
     return { subject, ok: slot.broken === undefined, detail: `${program.program}: ${notes.join("; ")}` };

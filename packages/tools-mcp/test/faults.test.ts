@@ -51,7 +51,7 @@ test("reports with a clear error a server that is killed in a call, then restart
   const starts = notes(log).filter(({ method }) => method === "initialize").length;
   expect((await registry.run("mcp__docs__dies", {})).text).toContain('"agent mcp check docs"');
   expect(notes(log).filter(({ method }) => method === "initialize").length).toBe(starts);
-  // Left alone for a minute, not for ever: a user may have fixed it.
+  // Left alone for a minute, not forever: a user may have fixed it.
   const later = performance.now() + 60_000;
   vi.spyOn(performance, "now").mockReturnValue(later);
   onTestFinished(() => void vi.restoreAllMocks());

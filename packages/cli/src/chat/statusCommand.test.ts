@@ -19,7 +19,7 @@ test.each([
     "red\\u202e",
   ],
   ["says that it failed", "exit 3", "statusLine: exit code 3"],
-  ["ends a command that prints for ever", "yes", "y"],
+  ["ends a command that prints forever", "yes", "y"],
   ["cuts a line without an end", "tr '\\0' x < /dev/zero", "x".repeat(4096)],
 ])("%s", async (_, command, shown) => {
   expect(await runStatusCommand(command, STATUS)).toBe(shown);

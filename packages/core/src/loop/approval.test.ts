@@ -66,7 +66,7 @@ describe("approval", () => {
     expect(toolTexts(agent)).toEqual(["safe"]);
   });
 
-  test("asks for parallel calls one at a time, and runs none unasked", async () => {
+  test("asks for parallel calls one at a time, and runs none without asking", async () => {
     let open = 0;
     let most = 0;
     const decide = vi.fn(async () => {

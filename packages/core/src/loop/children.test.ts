@@ -156,7 +156,7 @@ describe("a child agent", () => {
       ],
       [
         fakeTool("start", async (_args, running) => {
-          void running?.startAgent?.({ message: "Go on for ever." });
+          void running?.startAgent?.({ message: "Go on forever." });
           await asked.promise;
           return "started";
         }),

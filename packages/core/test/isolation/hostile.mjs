@@ -111,7 +111,7 @@ const attempts = {
     writeSync(CHANNEL, Buffer.concat([header, json.subarray(0, 1000)]));
     return new Promise(() => undefined);
   },
-  unasked: () => {
+  unrequested: () => {
     raw({ id: 999_999, result: "x" });
     return new Promise(() => undefined);
   },

@@ -119,7 +119,7 @@ describe.skipIf(!isEnforced)("a hostile pack", () => {
     ["garbage", {}, /not JSON/],
     ["huge", {}, /a message of 104857600 bytes/],
     ["nested", {}, /a message of 1048576 bytes/],
-    ["unasked", {}, /answered a request that was not sent/],
+    ["unrequested", {}, /answered a request that was not sent/],
     ["unknown", {}, /unknown message "enable"/],
     ["flood", {}, /more than (?:20000 messages in a second|100000 events of one call)/],
     ["notices", {}, /more than 200 notices/],

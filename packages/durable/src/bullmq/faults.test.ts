@@ -60,7 +60,7 @@ describe.skipIf(!withServers)("faults of the database", () => {
 
   test("continues the run and does nothing twice when every connection is cut in the middle of a call", async () => {
     const { schema } = await testSchema();
-    // The connections have a name of their own: other tests use this server at the same time.
+    // The connections have their own name: other tests use this server at the same time.
     const engine = await openEngine(schema, `${POSTGRES_URL}?application_name=${schema}`);
     const write = vi.fn(async () => {
       const cut = await query(

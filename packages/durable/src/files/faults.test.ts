@@ -287,7 +287,7 @@ describe("a directory of runs", () => {
       child.stderr.on("data", (chunk) => (output += chunk));
       await new Promise((resolve) => child.once("close", resolve));
       expect(output.trim().split("\n")).toEqual([
-        "a fault was told: ENOSPC",
+        "a fault was reported: ENOSPC",
         "state while full: running or queued",
         "state with room: done",
         "writes: 3",

@@ -4,7 +4,7 @@ import { SYSTEM_DIRECTORIES } from "./helperEnvironment.js";
 
 /**
  * The absolute path of a system program, with every symlink resolved. `undefined` if there is none that only the system
- * or this user can change, or if it lies in one of the `writable` directories. PATH is not used.
+ * or this user can change, or if it is in one of the `writable` directories. PATH is not used.
  *
  * @example
  * ```ts

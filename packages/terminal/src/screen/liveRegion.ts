@@ -1,6 +1,6 @@
 import { styledWidth, wrapRows } from "../text/width.js";
 
-// Synchronized output: terminals that support it show the whole frame at once, others ignore the codes.
+// Synchronized output: terminals that support it show the whole frame in one piece, others ignore the codes.
 const FRAME_START = "\x1b[?2026h\x1b[?25l";
 const FRAME_END = "\x1b[?2026l";
 const SHOW_CURSOR = "\x1b[?25h";

@@ -111,7 +111,7 @@ export const LOADING_CHECKS: readonly Check[] = [
     title: "works in a host that provides everything and in one that provides nothing",
     run({ inspection: { first, whole, serviceProblems } }) {
       const findings: Finding[] = serviceProblems.map((problem) => ({
-        expected: "prompt text of at most 2,000 tokens, and skills with a file and a name of their own",
+        expected: "prompt text of at most 2,000 tokens, and skills with a file and a unique name",
         got: problem,
         cure: "Return { title, text } or undefined from prompt(), quickly; use what the host provides only if it is there. Name the file of a skill by its absolute path, from import.meta.url, and publish it with the package.",
       }));

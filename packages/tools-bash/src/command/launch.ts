@@ -169,7 +169,7 @@ const CLOSE_ON_EXEC = 0o2000000;
 /**
  * The file descriptors that a program would inherit from this process: those left open by the program that started it.
  * Node closes only low ones. A directory among them would lead out of the sandbox. They are looked up once, since Node
- * itself opens none of this kind, and a server may have thousands of its own. Empty without /proc; throws if it cannot
+ * itself opens none of this kind, and a server may have thousands. Empty without /proc; throws if it cannot
  * be read.
  */
 const inheritedDescriptors: () => readonly number[] = lazyConstant(() =>

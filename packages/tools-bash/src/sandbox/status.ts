@@ -77,7 +77,7 @@ export async function findSandbox(writable: readonly string[]): Promise<SandboxS
         : [
             `no system-call filter for ${process.arch}: sockets that listen are hidden one by one, and later ones are in reach`,
           ]),
-      ...(sizes ? [] : ["bubblewrap before 0.7: private /tmp and /dev/shm have no size of their own"]),
+      ...(sizes ? [] : ["bubblewrap before 0.7: private /tmp and /dev/shm have no size limit"]),
     ],
   };
 }

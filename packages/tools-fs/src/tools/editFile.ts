@@ -32,7 +32,7 @@ const INPUT = {
     replace_all: REPLACE_ALL,
     edits: {
       type: "array",
-      description: "Several edits at once, each found in the file as it is now",
+      description: "Several edits in one call, each found in the file as it is now",
       items: {
         type: "object",
         properties: { old_text: OLD_TEXT, new_text: NEW_TEXT, replace_all: REPLACE_ALL },

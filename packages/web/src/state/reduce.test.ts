@@ -166,9 +166,9 @@ test("blocks of child agents are nested under the call that started them", () =>
 test("shows at the end the text of a provider that does not stream", () => {
   const state = reduceAll([
     { type: "sent", id: "m1", content: "go" },
-    { type: "done", text: "All at once.", finishReason: "stop", turns: 1, usage: USAGE },
+    { type: "done", text: "All of it.", finishReason: "stop", turns: 1, usage: USAGE },
   ]);
-  expect(state.messages.at(-1)).toMatchObject({ blocks: [{ type: "text", text: "All at once." }] });
+  expect(state.messages.at(-1)).toMatchObject({ blocks: [{ type: "text", text: "All of it." }] });
 });
 
 test("keeps live output and results within bounds", () => {

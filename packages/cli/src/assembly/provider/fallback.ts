@@ -109,7 +109,7 @@ function readFallbackState(message: ChatMessage): FallbackState | undefined {
   return isRecord(value) && value.fallback === true ? { fallback: true, state: value.state } : undefined;
 }
 
-/** The message with this state in place of its own. */
+/** The message with this state instead of its own state. */
 function withState(message: ChatMessage, value: unknown): ChatMessage {
   if (message.role !== "assistant" || message.state === undefined) return message;
   const { state, ...rest } = message;

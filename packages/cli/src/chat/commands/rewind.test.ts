@@ -105,7 +105,7 @@ test("goes back with the files, keeps the original session, and returns the mess
   expect(texts()).toEqual(["first", "done: first"]);
   expect(lines.join("\n")).toMatch(/Reverted 2 files:[\s\S]*\/resume \S+, and \/redo there for its files$/);
 
-  // The copy is on the disk at once, and the original has all of it, files included.
+  // The copy is on the disk immediately, and the original has all of it, files included.
   expect((await loadSession(recording.file)).messages).toHaveLength(2);
   expect((await loadSession(original)).messages).toHaveLength(6);
   const old = new UndoLog(originalUndo, project);

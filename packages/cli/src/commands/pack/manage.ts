@@ -430,7 +430,7 @@ function examinePlugin(
 ): LockedPack {
   const plugin = readPlugin(folder, pluginData(folder));
   const { skills, ignored } = pluginSkills(folder);
-  print(`${escapeToLine(`${name} ${plugin.version}`)} ${where}. It is a plugin without code of its own.\n`);
+  print(`${escapeToLine(`${name} ${plugin.version}`)} ${where}. It is a plugin and has no code.\n`);
   for (const line of [...plugin.ignored, ...ignored]) print(`  Ignored: ${escapeToLine(line)}\n`);
   return {
     version: plugin.version,

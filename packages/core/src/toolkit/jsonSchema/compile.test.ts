@@ -154,7 +154,7 @@ describe("a schema that refers to itself", () => {
   test.each<[string, JsonSchema]>([
     ["directly", { $ref: "#" }],
     ["through another", { $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } }],
-    ["twice at each step, which would take for ever", { anyOf: [{ $ref: "#" }, { $ref: "#" }] }],
+    ["twice at each step, which would take forever", { anyOf: [{ $ref: "#" }, { $ref: "#" }] }],
   ])("is reported if it never looks deeper: %s", (_name, schema) => {
     expect(check(schema, { a: 1 })).toContain("refers to itself without end");
     expect(check(schema, "a")).toContain("refers to itself without end");

@@ -8,7 +8,7 @@ const TOO_MUCH =
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-// V8's matcher would run for minutes or for ever on each of these.
+// V8's matcher would run for minutes or forever on each of these.
 describe("a pattern that could backtrack for long is left to the tool", () => {
   const UNKNOWN: [string, string][] = [
     ["^(a+)+$", `${"a".repeat(100)}!`],

@@ -9,7 +9,7 @@ const FILE_URL = /^file:\//i;
 export interface PathGuard {
   /** The canonical root, or `undefined` when paths are not confined. */
   readonly root: string | undefined;
-  /** The base of relative paths: the working directory, or the root if the working directory lies outside of it. */
+  /** The base of relative paths: the working directory, or the root if the working directory is outside of it. */
   readonly base: string;
   /**
    * The absolute path for an argument. With a root, every symlink on the way is resolved first and the result is
@@ -17,7 +17,7 @@ export interface PathGuard {
    * (to remove or rename the symlink itself).
    */
   resolve(path: string, options?: { readonly follow?: boolean }): string;
-  /** Whether an absolute, canonical path lies inside the root. Always true without one. */
+  /** Whether an absolute, canonical path is inside the root. Always true without one. */
   contains(canonicalPath: string): boolean;
 }
 

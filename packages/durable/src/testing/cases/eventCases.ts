@@ -54,7 +54,7 @@ export const eventCases: readonly EngineCase[] = [
     },
   },
   {
-    name: "a follower stops when it is told to, and one of an unknown run ends immediately",
+    name: "a follower stops when its signal aborts, and one of an unknown run ends immediately",
     async run({ open }) {
       const engine = await open();
       assert.deepEqual(await collectEvents(engine.events("unknown", { follow: true })), []);
