@@ -99,6 +99,22 @@ describe("addresses that are not public", () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  test("are asked about without a time limit: only the request has one", async () => {
+    resolves.mockResolvedValue(answers("127.0.0.1"));
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const permit = vi.fn(async ({ signal }: PermitRequest) => {
+        await vi.advanceTimersByTimeAsync(60_000);
+        return signal.aborted ? ("unanswered" as const) : ("refused" as const);
+      });
+      const registry = webRegistry({ timeoutMs: 1000 }, { permit });
+      const { text } = await registry.run("web_fetch", { url: `http://intranet.example:${server.port}/` });
+      expect(text).toContain("The user refused the connection.");
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test("are not even asked about if they are link-local", async () => {
     const permit = vi.fn(async () => "allowed" as const);
     const { outcome } = await webRegistry({}, { permit }).run("web_fetch", {

@@ -113,6 +113,9 @@ beforeAll(async () => {
       response.writeHead(200, { "content-type": "text/plain", "content-length": "1000" });
       response.write("only this", () => response.destroy());
     })
+    .on("/switch", (response) =>
+      response.socket?.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
+    )
     .on("/many-headers", (response) => {
       response.writeHead(200, { "content-type": "text/plain", "x-long": "x".repeat(100_000) }).end("x");
     });
@@ -278,6 +281,10 @@ describe("web_fetch", () => {
     ["/hop0", /redirects more than 5 times/],
     ["/to-file", /an address that is not followed.*must start with http/],
     ["/with-password", /user name or password/],
+    [
+      "/switch",
+      /^Error executing web_fetch: Cannot fetch from "127.*it closed the connection without an answer\.$/,
+    ],
     ["/zip", /"application\/zip" \(4 bytes\), which cannot be shown/],
     ["/binary", /it is binary data/],
     ["/twice", /compressed as "gzip, gzip"/],

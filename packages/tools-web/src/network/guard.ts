@@ -10,8 +10,15 @@ export interface CheckedAddress {
   readonly family: number;
 }
 
-/** Resolves the host of a URL, and resolves to its addresses if all of them may be connected to. Rejects otherwise. */
-export type AddressGuard = (url: URL, signal: AbortSignal) => Promise<readonly CheckedAddress[]>;
+/**
+ * Resolves the host of a URL, and resolves to its addresses if all of them may be connected to. Rejects otherwise. A
+ * question to the user is awaited through `pausedDuring`, so that the time limit of the request does not run meanwhile.
+ */
+export type AddressGuard = (
+  url: URL,
+  signal: AbortSignal,
+  pausedDuring: <T>(question: Promise<T>) => Promise<T>,
+) => Promise<readonly CheckedAddress[]>;
 
 export interface GuardOptions {
   /** Whether the user named the host of a URL in the configuration. */
@@ -37,7 +44,7 @@ const ASKED = new Set<AddressKind>(["loopback", "private"]);
  * connection is made to these addresses only, so that a second DNS answer cannot change the destination.
  */
 export function createAddressGuard({ isAllowed, permit, tool }: GuardOptions): AddressGuard {
-  return async (url, signal) => {
+  return async (url, signal, pausedDuring) => {
     const addresses = await resolve(bareHost(url), signal);
     if (isAllowed(url)) return addresses;
     for (const { address } of addresses) {
@@ -45,14 +52,15 @@ export function createAddressGuard({ isAllowed, permit, tool }: GuardOptions): A
       if (kind === "public") continue;
       const host = `${url.hostname}:${portOf(url)}`;
       const where = `${quote(host)} is at ${address}: ${PLACES[kind]}`;
-      const answer = ASKED.has(kind)
-        ? await permit?.({
+      const question = ASKED.has(kind)
+        ? permit?.({
             source: tool,
             permission: `net.private(${host})`,
             message: `${tool} wants to connect to ${host}, which is at ${address}: ${PLACES[kind]}.`,
             signal,
           })
         : undefined;
+      const answer = question && (await pausedDuring(question));
       if (answer === "allowed") continue;
       const reason = answer === "refused" ? " The user refused the connection." : "";
       throw new Error(

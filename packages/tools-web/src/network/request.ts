@@ -57,35 +57,70 @@ export async function requestPage(options: PageRequest): Promise<PageAnswer | Re
   const { signal, timeoutMs } = options;
   signal.throwIfAborted();
   const controller = new AbortController();
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    controller.abort(new Error(`No answer within ${timeoutMs} ms.`));
-  }, timeoutMs);
+  const deadline = new Deadline(timeoutMs, () =>
+    controller.abort(new Error(`No answer within ${timeoutMs} ms.`)),
+  );
   const release = onAbort(signal, () => controller.abort(signal.reason));
   try {
-    return await followRedirects(options, controller.signal, () => isLate);
+    return await followRedirects(options, controller.signal, deadline);
   } finally {
-    clearTimeout(timer);
+    deadline.stop();
     release();
+  }
+}
+
+/** The time limit of a request. It does not run while the user answers a question. */
+class Deadline {
+  readonly #expire: () => void;
+  #remaining: number;
+  #startedAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+  isLate = false;
+
+  constructor(ms: number, onLate: () => void) {
+    this.#remaining = ms;
+    this.#expire = () => {
+      this.isLate = true;
+      onLate();
+    };
+    this.#start();
+  }
+
+  readonly pausedDuring = async <T>(question: Promise<T>): Promise<T> => {
+    this.stop();
+    this.#remaining -= performance.now() - this.#startedAt;
+    try {
+      return await question;
+    } finally {
+      this.#start();
+    }
+  };
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #start(): void {
+    this.#startedAt = performance.now();
+    this.#timer = setTimeout(this.#expire, Math.max(0, this.#remaining));
   }
 }
 
 async function followRedirects(
   options: PageRequest,
   signal: AbortSignal,
-  isLate: () => boolean,
+  deadline: Deadline,
 ): Promise<PageAnswer | Redirection> {
   const { guard, maxBytes, follow = true } = options;
   let { url } = options;
   const visited = new Set<string>();
   for (let hops = 0; ; hops++) {
     visited.add(url.href);
-    const addresses = await guard(url, signal);
+    const addresses = await guard(url, signal, deadline.pausedDuring);
     const response = await send(url, addresses, options, signal);
     const { statusCode: status = 0, headers } = response;
     if (!REDIRECTS.has(status) || headers.location === undefined) {
-      const { body, cut } = await readBody(response, maxBytes, signal, isLate);
+      const { body, cut } = await readBody(response, maxBytes, signal, deadline);
       const length =
         headers["content-encoding"] === undefined ? Number(headers["content-length"]) : Number.NaN;
       return {
@@ -151,6 +186,10 @@ function send(
       const failure = new Error(`Cannot fetch from ${quote(url.host)}: ${connectionProblem(error)}.`);
       reject(signal.aborted ? signal.reason : failure);
     });
+    // Node reports nothing else for a server that switches protocols: neither a response nor an error.
+    request.on("close", () =>
+      reject(new Error(`Cannot fetch from ${quote(url.host)}: it closed the connection without an answer.`)),
+    );
     request.end(body);
   });
 }
@@ -177,7 +216,7 @@ async function readBody(
   response: IncomingMessage,
   maxBytes: number,
   signal: AbortSignal,
-  isLate: () => boolean,
+  deadline: Deadline,
 ): Promise<{ readonly body: Buffer; readonly cut?: Cut }> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -192,12 +231,13 @@ async function readBody(
       break;
     }
   } catch (error) {
-    if (signal.aborted && !isLate()) throw error;
+    const { isLate } = deadline;
+    if (signal.aborted && !isLate) throw error;
     if (size === 0) {
-      throw isLate() ? signal.reason : new Error(`The answer cannot be read: ${errorMessage(error)}.`);
+      throw isLate ? signal.reason : new Error(`The answer cannot be read: ${errorMessage(error)}.`);
     }
     // Keep what arrived: the start of a page is better than none.
-    cut = isLate() ? "time" : "connection";
+    cut = isLate ? "time" : "connection";
   } finally {
     response.destroy();
   }
