@@ -39,6 +39,7 @@ test.for([
   ["2001:db8::1", "reserved"],
   ["fc00::1", "private"],
   ["fd00:ec2::254", "metadata"],
+  ["fd00:ec2::23", "metadata"],
   ["fd12:3456::1", "private"],
   ["fe80::1", "link-local"],
   ["fe80::1%eth0", "link-local"],

@@ -30,7 +30,8 @@ const IPV4: readonly Range[] = [
 
 // Only 2000::/3 is in use for public addresses, so everything outside of it is reserved.
 const IPV6: readonly Range[] = [
-  ["fd00:ec2::254", 128, "metadata"],
+  // Besides the metadata service, this network of AWS has the one that gives pods their credentials.
+  ["fd00:ec2::", 32, "metadata"],
   ["fd20:ce::254", 128, "metadata"],
   ["::1", 128, "loopback"],
   ["fc00::", 7, "private"],
