@@ -6,7 +6,6 @@ const MAX_BYTES = 24 * 1024 * 1024;
 export interface FetchedPage extends Page {
   readonly url: string;
   readonly status: number;
-  readonly mediaType: string;
   /** Bytes of the body that were read, and what the rest of it is, if there is more. */
   readonly bytes: number;
   readonly rest?: string;
@@ -43,6 +42,7 @@ export class PageCache {
   }
 }
 
-function sizeOf({ text, part }: FetchedPage): number {
-  return 2 * text.length + (part && part.type !== "text" ? part.data.length : 0);
+function sizeOf({ text, part, links }: FetchedPage): number {
+  const data = part && part.type !== "text" ? part.data.length : 0;
+  return 2 * text.length + data + links.reduce((sum, link) => sum + link.length, 0);
 }

@@ -7,6 +7,7 @@ const MAX_REMEMBERED = 20_000;
 const MAX_KEPT = 1000;
 const MAX_MESSAGE = 200_000;
 const MAX_CUTS = 3;
+const MAX_ADDRESS = 8192;
 const WITH_SCHEME = /https?:\/\/[^\s<>"'`|\\^{}]+/gi;
 const BARE =
   /(?:^|[\s<>"'`(|[])((?:[a-z0-9-]{1,63}\.){1,8}[a-z0-9-]{2,63}(?::\d{1,5})?(?:\/[^\s<>"'`|\\^{}]*)?)/gi;
@@ -105,6 +106,8 @@ function addressesIn(content: Extract<Message, { role: "user" }>["content"]): Re
     const whole = Array.from(searched.matchAll(WITH_SCHEME), ([address]) => address);
     const bare = Array.from(searched.matchAll(BARE), ([, address]) => `https://${address}`);
     for (const address of [...whole, ...bare]) {
+      // No longer one can be fetched.
+      if (address.length > MAX_ADDRESS) continue;
       // A sentence or a bracket may end after a URL: "(see https://example.com/a)."
       for (let rest = address, cuts = 0; cuts < MAX_CUTS && rest !== ""; cuts++) {
         add(rest);

@@ -27,6 +27,9 @@ export function parseUrl(text: string, base?: URL): URL {
   if (!/^[a-z0-9._[\]:-]+$/.test(url.hostname)) throw new Error(`${quote(text)} has no valid host name.`);
   // The setters of a URL parse it again.
   if (url.hash !== "") url.hash = "";
+  // Percent-encoding and a long base multiply the size of an address.
+  if (url.href.length > MAX_URL)
+    throw new Error(`The URL has ${url.href.length} characters; at most ${MAX_URL} are accepted.`);
   return url;
 }
 

@@ -136,6 +136,42 @@ describe("hostile pages", () => {
     expect(await markdown(html)).toBeTypeOf("string");
   });
 
+  // A few hundred kilobytes that would become hundreds of megabytes.
+  const LONG_BASE = `<base href="https://docs.example/${"x".repeat(8000)}/">`;
+  const LISTS = '<ol start="9007199254740990"><li>'.repeat(8);
+  test.for([
+    ["short links under a long base address", LONG_BASE + numbered((n) => `<a href="${n}">${n}</a> `)],
+    ["one short link many times", LONG_BASE + '<a href="1">1</a> '.repeat(20_000)],
+    ["images under a long base address", LONG_BASE + numbered((n) => `<img src="${n}" alt="${n}"> `)],
+    [
+      "links that grow when they are encoded",
+      numbered((n) => `<a href="/${"あ".repeat(40)}${n}">x</a> `, 5000),
+    ],
+    [
+      "a base address that grows",
+      `<base href="https://docs.example/${"あ".repeat(8000)}/">${numbered((n) => `<a href="${n}">${n}</a> `)}`,
+    ],
+    ["lines of code in nested lists", `${LISTS}<pre>x${"\n".repeat(300_000)}x</pre>`],
+  ] as const)("do not grow into much more text: %s", async ([, html]) => {
+    const { text, links } = await htmlPage(html, URL_OF_PAGE, signal);
+    expect(text.length).toBeLessThan(8_000_000);
+    expect(links.join("").length).toBeLessThan(8_000_000);
+  });
+
+  function numbered(write: (n: number) => string, count = 20_000): string {
+    return Array.from({ length: count }, (_, n) => write(n)).join("");
+  }
+
+  test("keep the text of links whose addresses are too many, and say so", async () => {
+    const { text, notes } = await htmlPage(
+      LONG_BASE + numbered((n) => `<a href="${n}">link ${n}</a> `, 1000),
+      URL_OF_PAGE,
+      signal,
+    );
+    expect(text).toMatch(/\) link 999$|link 998 link 999$/);
+    expect(notes.join()).toContain("too many links: some are shown without their addresses");
+  });
+
   test("keep their text when they have too many elements", async () => {
     const { text, notes } = await htmlPage(`${"<b>x</b>".repeat(MANY)}<p>the end</p>`, URL_OF_PAGE, signal);
     expect(text).toMatch(/the end$/);

@@ -4,6 +4,8 @@ import { toMarkdown } from "./markdown.js";
 import { parseHtml } from "./tree.js";
 
 const MAX_FRAMES = 5;
+/** Longer links are asked about when they are fetched: keeping thousands of them would take too much memory. */
+const MAX_LINK = 2000;
 
 /** Converts an HTML page to Markdown. Loaded with the first such page, because of the parser. */
 export interface HtmlPage {
@@ -20,7 +22,7 @@ export async function htmlPage(html: string, url: URL, signal: AbortSignal): Pro
   const base = baseOf(tree.base, url);
   const { element, outside } = findMainContent(tree);
   const resolve = createResolver(base);
-  const { text, hasHeading, images } = toMarkdown(element, resolve);
+  const { text, hasHeading, images, hasAllLinks } = toMarkdown(element, resolve);
   const frames = frameUrls(tree.frames, resolve).map((frame) => `\n\n[frame](${frame})`);
   const notes = [
     ...(outside > 0
@@ -32,6 +34,7 @@ export async function htmlPage(html: string, url: URL, signal: AbortSignal): Pro
     ...(images > 0
       ? [`${count(images, "image")} without a description ${images === 1 ? "was" : "were"} left out.`]
       : []),
+    ...(hasAllLinks ? [] : ["The page has too many links: some are shown without their addresses."]),
     ...(tree.isFlattened
       ? ["The page has too many elements: the end of it is shown without structure."]
       : []),
@@ -86,7 +89,8 @@ function ownLinks(
   const origins = [`http://${page.host}/`, `https://${page.host}/`];
   for (const href of hrefs) {
     const url = href.startsWith("#") ? undefined : resolve(href);
-    if (url !== undefined && origins.some((origin) => url.startsWith(origin))) links.add(url);
+    if (url === undefined || url.length > MAX_LINK) continue;
+    if (origins.some((origin) => url.startsWith(origin))) links.add(url);
   }
   return [...links];
 }

@@ -5,6 +5,8 @@ export interface Rendered {
   readonly hasHeading: boolean;
   /** Images without a description, which are left out. */
   readonly images: number;
+  /** Whether every link is written with its address. */
+  readonly hasAllLinks: boolean;
 }
 
 const BLOCKS = new Set(
@@ -17,8 +19,12 @@ const MAX_INDENT = 8;
 // A table that is wider, or whose cells are longer, is a layout table without data.
 const MAX_COLUMNS = 40;
 const MAX_CELL = 2000;
-// Further links are written as text: resolving hundreds of thousands takes seconds.
+// Further links are written as text: resolving hundreds of thousands takes seconds, and with a long base address each
+// short link of a page becomes kilobytes.
 const MAX_LINKS = 20_000;
+const MAX_LINK_CHARACTERS = 4_000_000;
+// Code that would get more indentation than this in all its lines is not indented.
+const MAX_INDENTATION = 1_000_000;
 const LANGUAGE_CLASS = /(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.]{1,30})/i;
 const NO_LANGUAGE = new Set(["default", "none", "text", "plaintext", "source"]);
 const LINE_NUMBERS = /(?:^|\s)(?:lineno|linenos|line-?numbers?|gutter)(?:\s|$)/i;
@@ -27,7 +33,8 @@ const LINE_NUMBERS = /(?:^|\s)(?:lineno|linenos|line-?numbers?|gutter)(?:\s|$)/i
 export function toMarkdown(root: Element, resolve: (href: string) => string | undefined): Rendered {
   const renderer = new Renderer(resolve);
   renderer.children(root);
-  return { text: renderer.writer.take(), hasHeading: renderer.hasHeading, images: renderer.images };
+  const { hasHeading, images, hasAllLinks } = renderer;
+  return { text: renderer.writer.take(), hasHeading, images, hasAllLinks };
 }
 
 /**
@@ -78,13 +85,12 @@ class Writer {
     this.#text += text;
   }
 
-  /** Preformatted lines. */
+  /** Preformatted lines. Written at once: a page can have millions of them. */
   lines(lines: readonly string[]): void {
-    for (const line of lines) {
-      this.breakLine();
-      this.#start();
-      this.#text += line;
-    }
+    this.breakLine();
+    this.#start();
+    const prefix = this.#linePrefix();
+    this.#text += lines.join(prefix.length * lines.length > MAX_INDENTATION ? "\n" : `\n${prefix}`);
   }
 
   #start(): void {
@@ -162,10 +168,12 @@ class Renderer {
   readonly #resolveUrl: (href: string) => string | undefined;
   hasHeading = false;
   images = 0;
+  hasAllLinks = true;
   #lists = 0;
   #isInLink = false;
   #language = "";
   #links = 0;
+  #linkCharacters = 0;
 
   constructor(resolve: (href: string) => string | undefined) {
     this.#resolveUrl = resolve;
@@ -330,9 +338,14 @@ class Renderer {
    * address.
    */
   #resolve(href: string): string | undefined {
-    if (href.startsWith("#") || href.length > 4000 || this.#links++ > MAX_LINKS) return undefined;
+    if (href.startsWith("#") || href.length > 4000) return undefined;
+    if (this.#links++ > MAX_LINKS || this.#linkCharacters > MAX_LINK_CHARACTERS) {
+      this.hasAllLinks = false;
+      return undefined;
+    }
     const url = this.#resolveUrl(href);
     if (url === undefined) return undefined;
+    this.#linkCharacters += url.length;
     const hash = href.indexOf("#");
     const fragment = hash === -1 ? "" : href.slice(hash).replace(/\s/g, "%20");
     return (url + fragment).replace(/[()<]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
