@@ -338,6 +338,17 @@ describe("web_search", () => {
     ]);
   });
 
+  test("removes invisible characters from results, and results that web_fetch cannot read", async () => {
+    const { options, path } = caseOf("searxng");
+    const results = [
+      { url: `https://a.example/${"x".repeat(10_000)}`, title: "long" },
+      { url: "javascript:alert(1)", title: "script" },
+      { url: "https://a.example/", title: "A\u001b[31m\u{e0041}", content: "b\u202ec" },
+    ];
+    server.page(path, "application/json", json({ results }));
+    expect(dataOf((await search(options)).text)).toBe("1. A[31m\n   https://a.example/\n   bc");
+  });
+
   test.for([
     [{}, /query/],
     [{ query: "" }, /query/],

@@ -1,10 +1,13 @@
 import type { ContentPart } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
+import { withoutInvisible } from "../invisible.js";
 import type { PageAnswer } from "../network/request.js";
 
 /** A page as a model can read it. */
 export interface Page {
   readonly text: string;
+  /** Empty if the server sent none, or one that is malformed: it could be any text. */
+  readonly mediaType: string;
   /** A picture or a document in place of text. */
   readonly part?: ContentPart;
   /** Notes about what was omitted or is unusual: sentences for the end of a result. */
@@ -22,10 +25,9 @@ const LOOKS_HTML = /^\s*(?:<!--[^>]*-->\s*)?<(?:!doctype\s+html|html|head|body)\
 const NEEDS_SCRIPT =
   /\b(?:enable|requires?|turn on|activate|needs?)\s+(?:\w+\s+){0,3}javascript|javascript\s+(?:is\s+)?(?:disabled|required)/i;
 const FEW_CHARACTERS = 400;
-
-// Control and format characters: a page can hide instructions in them or reorder text. Line breaks, tabs, joiners and
-// the signs of the Arabic script are kept.
-const INVISIBLE = /[\p{Cc}\p{Cf}](?<![\t\n\r\u0600-\u0605\u200c-\u200d\u06dd\u08e2])/gu;
+const MEDIA_TYPE = /^[a-z0-9][\w.+-]{0,60}\/[\w.+-]{1,80}$/;
+/** The maximum distance of a PDF's end marker from its end. */
+const PDF_END_BYTES = 1024;
 
 const SIGNATURES: readonly (readonly [mediaType: string, test: (body: Buffer) => boolean])[] = [
   ["application/pdf", (body) => body.subarray(0, 1024).includes("%PDF-")],
@@ -42,14 +44,15 @@ const SIGNATURES: readonly (readonly [mediaType: string, test: (body: Buffer) =>
 export async function readPage(answer: PageAnswer, signal: AbortSignal): Promise<Page> {
   const { body, headers, url, cut } = answer;
   const type = headers["content-type"] ?? "";
-  const [mediaType = ""] = type
+  const [given = ""] = type
     .toLowerCase()
     .split(";", 1)
     .map((text) => text.trim());
-  if (body.length === 0) return { text: "", notes: ["The answer has no body."], links: [] };
+  const mediaType = MEDIA_TYPE.test(given) ? given : "";
+  if (body.length === 0) return { text: "", mediaType, notes: ["The answer has no body."], links: [] };
   const isText = TEXT.test(mediaType);
   const attached = isText ? undefined : SIGNATURES.find(([, test]) => test(body))?.[0];
-  if (attached !== undefined) return attach(answer, attached);
+  if (attached !== undefined) return { mediaType, ...attach(answer, attached) };
   if (!isText && !HTML.test(mediaType) && !UNKNOWN.test(mediaType)) {
     throw new Error(
       `The answer is ${quote(mediaType)} (${body.length}${cut === undefined ? "" : " or more"} bytes), which cannot be shown as text.`,
@@ -64,7 +67,7 @@ export async function readPage(answer: PageAnswer, signal: AbortSignal): Promise
     );
   }
   const isHtml = HTML.test(mediaType) || (UNKNOWN.test(mediaType) && LOOKS_HTML.test(text.slice(0, 2048)));
-  if (!isHtml) return plainPage(text, notes);
+  if (!isHtml) return { mediaType, ...plainPage(text, notes) };
   const { htmlPage } = await import("./htmlPage.js");
   const page = await htmlPage(text, url, signal);
   const clean = visible(page.text);
@@ -73,36 +76,36 @@ export async function readPage(answer: PageAnswer, signal: AbortSignal): Promise
   } else if (NEEDS_SCRIPT.test(page.noscript) && page.text.length < 4 * FEW_CHARACTERS) {
     notes.push("The page asks for JavaScript. No script was run, so parts of it may be missing.");
   }
-  return { text: clean.text, notes: [...page.notes, ...notes, ...clean.notes], links: page.links };
+  return { text: clean.text, mediaType, notes: [...page.notes, ...notes, ...clean.notes], links: page.links };
 }
 
-function plainPage(text: string, notes: readonly string[]): Page {
+function plainPage(text: string, notes: readonly string[]): Omit<Page, "mediaType"> {
   const clean = visible(text.replace(/\r\n?/g, "\n"));
   return { text: clean.text, notes: [...notes, ...clean.notes], links: [] };
 }
 
 function visible(text: string): { readonly text: string; readonly notes: readonly string[] } {
-  let removed = 0;
-  const clean = text.replace(INVISIBLE, (character) => {
-    // Soft hyphens and byte order marks at the start of a text are ordinary.
-    if (character !== "\u00ad" && character !== "\ufeff") removed++;
-    return "";
-  });
+  const clean = withoutInvisible(text);
   const notes =
-    removed > 0 ? [`${characters(removed, "invisible ")} ${removed === 1 ? "was" : "were"} removed.`] : [];
-  return { text: clean.toWellFormed(), notes };
+    clean.removed > 0
+      ? [`${characters(clean.removed, "invisible ")} ${clean.removed === 1 ? "was" : "were"} removed.`]
+      : [];
+  return { text: clean.text, notes };
 }
 
 function characters(count: number, kind = ""): string {
   return `${count} ${kind}character${count === 1 ? "" : "s"}`;
 }
 
-function attach({ body, url, cut }: PageAnswer, mediaType: string): Page {
+function attach({ body, url, cut }: PageAnswer, mediaType: string): Omit<Page, "mediaType"> {
   if (cut !== undefined) {
     throw new Error(
       `The answer is ${mediaType}, and only its first ${body.length} bytes were read (${cut === "size" ? "the size limit" : "the transfer ended early"}). A part of it cannot be shown.`,
     );
   }
+  // Servers refuse a request with such a document, and every later request of the conversation repeats it.
+  const problem = mediaType === "application/pdf" ? pdfProblem(body) : undefined;
+  if (problem !== undefined) throw new Error(`The answer is a PDF that ${problem}, so it cannot be shown.`);
   const name = decodeURIComponentSafely(url.pathname.split("/").at(-1) ?? "") || url.hostname;
   const part: ContentPart = {
     type: mediaType.startsWith("image/") ? "image" : "file",
@@ -116,6 +119,11 @@ function attach({ body, url, cut }: PageAnswer, mediaType: string): Page {
     notes: [],
     links: [],
   };
+}
+
+function pdfProblem(body: Buffer): string | undefined {
+  if (!body.subarray(-PDF_END_BYTES).includes("%%EOF")) return "is damaged or cut off";
+  return body.includes("/Encrypt") ? "is encrypted" : undefined;
 }
 
 function decodeURIComponentSafely(text: string): string {

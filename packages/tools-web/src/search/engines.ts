@@ -18,7 +18,7 @@ interface Adapter {
   readonly key?: string;
   readonly timeoutMs?: number;
   request(query: string, request: SearchRequest, key: string, options: SearchOptions): AdapterRequest;
-  /** Returns the results of an answer. Entries without a URL are dropped afterwards. */
+  /** Returns the results of an answer. Entries without a URL that can be fetched are dropped afterwards. */
   read(answer: Readonly<Record<string, unknown>>): readonly Loose[];
   /** What to do about a status, if anything. */
   cure?(status: number): string | undefined;
@@ -289,7 +289,7 @@ async function ask(
   if (parsed === undefined || answer.cut !== undefined) {
     throw new Error(`${adapter.name} did not answer with JSON: ${quote(text.slice(0, MAX_ERROR))}`);
   }
-  return adapter.read(parsed).flatMap(toResult).slice(0, request.count);
+  return adapter.read(parsed).flatMap(toResult);
 }
 
 function failure({ name, key, cure }: Adapter, status: number, text: string): string {
@@ -338,11 +338,10 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 }
 
 function toResult({ url, title, text, date }: Loose): SearchResult[] {
-  if (typeof url !== "string" || !URL.canParse(url)) return [];
+  if (typeof url !== "string") return [];
   return [
     {
-      // The canonical form has no line breaks.
-      url: new URL(url).href,
+      url,
       title: typeof title === "string" ? title : "",
       ...(typeof text === "string" && { text }),
       ...(typeof date === "string" && { date }),

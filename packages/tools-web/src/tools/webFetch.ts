@@ -157,7 +157,6 @@ async function fetchPage(
     ...page,
     url: answer.url.href,
     status: answer.status,
-    mediaType: (answer.headers["content-type"] ?? "").split(";", 1)[0]?.trim().slice(0, 100) ?? "",
     bytes: body.length,
     ...(cut !== undefined && { rest: `${reasons[cut]}.` }),
     fetchedAt: Date.now(),

@@ -1,5 +1,6 @@
 import { defineTool } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
+import { withoutInvisible } from "../invisible.js";
 import type { KnownAddresses } from "../known.js";
 import { markedAsData } from "../marked.js";
 import { canonicalUrl } from "../network/url.js";
@@ -53,8 +54,8 @@ export function createWebSearch({ engine, known }: WebSearchParts) {
         throw new Error(`site must be a host name such as docs.python.org, got ${quote(site)}.`);
       }
       const request = { count, signal: call.signal, ...(site !== undefined && { site: site.toLowerCase() }) };
-      const results = (await engine.search(query, request)).slice(0, count);
-      known.add(results.flatMap(({ url }) => canonicalUrl(url) ?? []));
+      const results = (await engine.search(query, request)).flatMap(readable).slice(0, count);
+      known.add(results.map(({ url }) => url));
       call.report({
         summary: `${results.length} ${results.length === 1 ? "result" : "results"} from ${engine.name}`,
         view: {
@@ -68,6 +69,12 @@ export function createWebSearch({ engine, known }: WebSearchParts) {
   });
 }
 
+/** A result with its address in the form that `web_fetch` accepts. Results with any other address are dropped. */
+function readable(result: SearchResult): SearchResult[] {
+  const url = canonicalUrl(result.url);
+  return url === undefined ? [] : [{ ...result, url }];
+}
+
 function format({ url, title, text, date }: SearchResult, index: number): string {
   return [
     `${index + 1}. ${oneLine(title, MAX_TITLE) || "(no title)"}`,
@@ -79,9 +86,8 @@ function format({ url, title, text, date }: SearchResult, index: number): string
 
 /** Engines highlight matches with tags. */
 function oneLine(text: string, length: number): string {
-  const plain = text
-    .slice(0, 4 * length)
-    .replace(/<\/?(?:strong|b|em|mark)>/gi, "")
+  const plain = withoutInvisible(text.slice(0, 4 * length))
+    .text.replace(/<\/?(?:strong|b|em|mark)>/gi, "")
     .replace(/\s+/g, " ")
     .trim();
   return (plain.length > length ? `${plain.slice(0, length - 1)}…` : plain).toWellFormed();
