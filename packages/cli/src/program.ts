@@ -1,7 +1,7 @@
 import { quote } from "@agent/core/toolkit";
 import { didYouMean } from "@agent/internal";
 import { Command, CommanderError } from "commander";
-import { collect, definedOptions, refuseRepeats, settingsOptions } from "./commands/options.js";
+import { collect, definedOptions, HELP_LAYOUT, refuseRepeats, settingsOptions } from "./commands/options.js";
 import { CliError } from "./process/errors.js";
 import { EXIT, type ExitCode } from "./process/exitCodes.js";
 import { print } from "./process/output.js";
@@ -10,15 +10,16 @@ import { readVersion } from "./process/version.js";
 const EXAMPLES = `
 Examples:
   agent                                   chat in the terminal
-  agent "list the files in src"           one task; the answer goes to standard output
+  agent "list the files in src"           one task; prints the answer
   git diff | agent -p "review this"       standard input is attached to the task
   agent --output json "run the checks"    the result as JSON
   agent runs start "run the checks"       a task that survives its process
   agent tools                             which tools are on, and why
   agent tool run read_file --path a.txt   one tool, no model
 
-Exit codes: 0 done, 1 model, 2 config, 3 tool, 4 refused, 5 turn limit, 6 timeout, 7 cost or
-token limit, 70 crash, 74 output not written, 130 interrupted.`;
+Exit codes: 0 done, 1 model, 2 config, 3 tool, 4 refused, 5 turn limit,
+6 timeout, 7 cost or token limit, 70 crash, 74 output not written,
+130 interrupted.`;
 
 /** The commands in the order of the help. The arguments of each are defined when it is called. */
 const COMMANDS: Readonly<Record<string, string>> = {
@@ -98,6 +99,7 @@ function createProgram(done: (exitCode: ExitCode) => void): Command {
       writeOut: print,
       outputError: (text, write) => write(text.replace(/^error: /, "agent: ")),
     })
+    .configureHelp(HELP_LAYOUT)
     .showSuggestionAfterError()
     .showHelpAfterError("See: agent --help")
     .enablePositionalOptions()

@@ -38,7 +38,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     const next = await chat(["--resume", id.slice(0, 18)]);
     const screen = await next.until(/lists the commands\.\n\n› say forty two[\s\S]*resumed, 6 messages/);
     expect(screen).toMatch(
-      /› say forty two\n\nforty two\n\n› call read_file .*\n● read_file {2}a\.txt \(1 line\)\n\nThat is all\./,
+      /› say forty two\n\nforty two\n\n› call read_file .*\n\n● read_file {2}a\.txt \(1 line\)\n\nThat is all\./,
     );
     next.send("and now");
     await next.until('You said "and now".');

@@ -1,14 +1,23 @@
-import type { Command } from "commander";
+import type { Argument, Command, HelpConfiguration } from "commander";
 import { CliError } from "../process/errors.js";
+
+const TOOLS = "Tools:";
+const CONFIG = "Config:";
+const MODEL = "Model and limits:";
+/** The group of options without another one. */
+const OWN = "Options:";
 
 /** The flags of every command that loads the config. */
 export function settingsOptions(command: Command): Command {
   return toolOptions(command)
-    .option("--cwd <directory>", "work there")
+    .optionsGroup(TOOLS)
     .option("--mode <name>", "what runs without asking: plan, ask, edits or auto")
-    .option("--no-sandbox", "run commands outside the sandbox, also in auto mode")
     .option("--confirm <tool>", "ask before each call of this tool (repeatable)", collect)
+    .option("--no-sandbox", "run commands outside the sandbox, also in auto mode")
+    .optionsGroup(CONFIG)
     .option("--agent <name>", "use this agent of the config")
+    .option("--cwd <directory>", "work there")
+    .optionsGroup(MODEL)
     .option("--provider <name>", "openai, anthropic, google, offline, or a provider's package")
     .option("--model <name>", "the model to ask, also with its provider: anthropic/…")
     .option("--base-url <url>", "another address of the provider, such as an OpenAI-compatible server")
@@ -19,21 +28,46 @@ export function settingsOptions(command: Command): Command {
     .option("--max-cost <dollars>", "maximum cost")
     .option("--max-tokens <number>", "maximum number of tokens, requests and answers together")
     .option("--wait <time>", "wait this long for a usage limit to end: 5h")
-    .option("--max-retries <number>", "how often a failed request is repeated; default 3");
+    .option("--max-retries <number>", "how often a failed request is repeated; default 3")
+    .optionsGroup("");
 }
 
 /** The flags that decide which tools are enabled. */
 export function toolOptions(command: Command): Command {
   return command
+    .optionsGroup(TOOLS)
     .option("--pack <pack>", "also use this pack: a name or a folder (repeatable)", collect)
     .option("--enable <tool>", "turn a tool on (repeatable)", collect)
     .option("--disable <tool>", "turn a tool off (repeatable)", collect)
     .option("--tools <list>", "turn tools on and off in order: '-*,read_file'")
     .option("--read-only", "only tools that read")
     .option("--add-dir <directory>", "let tools write there without asking (repeatable)", collect)
+    .optionsGroup(CONFIG)
     .option("--config <file>", "use this config file and no other of the project")
     .option("--no-config", "use no config file")
-    .option("--trust", "trust the project's config as it is now");
+    .option("--trust", "trust the project's config as it is now")
+    .optionsGroup("");
+}
+
+/** How help is laid out: it fits narrow windows, and begins with the options of the command itself. */
+export const HELP_LAYOUT: HelpConfiguration = {
+  minWidthToWrap: 20,
+  subcommandTerm: (command) =>
+    [command.name(), ...command.registeredArguments.map((argument) => argumentTerm(argument))].join(" "),
+  groupItems: (all, visible, groupOf) => {
+    const groups = [...new Set(all.map(groupOf))];
+    const ordered = [...groups.filter((name) => name === OWN), ...groups.filter((name) => name !== OWN)];
+    return new Map(
+      ordered
+        .map((name) => [name, visible.filter((item) => groupOf(item) === name)] as const)
+        .filter(([, items]) => items.length > 0),
+    );
+  },
+};
+
+function argumentTerm(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
 }
 
 /** Refuses a repeated single-value flag in all commands: the intended value is ambiguous. */

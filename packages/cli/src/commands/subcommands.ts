@@ -152,12 +152,12 @@ function evalOptions(command: Command, { flagsOf, done }: CommandRun): void {
       "after",
       `
 Examples:
-  agent eval evals --models openai/gpt-5,anthropic/claude-sonnet-4-5 --runs 5 --max-cost 2
+  agent eval evals --models openai/gpt-5,google/gemini-3-pro --runs 5
   agent eval evals --record            run and keep the answers
   agent eval evals --replay            the same without a model, as in CI
 
-Exit codes: 0 every case passes, 1 a case fails, 2 a case could not be judged, 7 cost limit,
-130 interrupted.`,
+Exit codes: 0 every case passes, 1 a case fails, 2 a case could not be judged,
+7 cost limit, 130 interrupted.`,
     )
     .action(async (files: string[], _, self: Command) => {
       const { evalCommand } = await import("./eval.js");

@@ -7,8 +7,8 @@ const ADD_EXAMPLES = `
 Examples:
   agent mcp add npx -y @modelcontextprotocol/server-filesystem .
   agent mcp add --name docs https://docs.example.com/mcp
-  agent mcp add '{ "mcpServers": { … } }'        a block of another tool's config
-  agent mcp add .mcp.json                         or all of a file
+  agent mcp add '{ "mcpServers": { … } }'    a block of another tool's config
+  agent mcp add .mcp.json                    or all of a file
   pbpaste | agent mcp add -
 
 Put options before the pasted text. After it they work only if it is a single word.`;

@@ -75,17 +75,12 @@ export function packCommands(pack: Command, { done }: CommandRun): void {
     .description("install a pack, show what it brings, and select it in the config")
     .argument("<pack>", "its npm name, a folder, a .tgz file or the address of a git repository")
     .option("--user", "for you, in every project, instead of for this one")
-    .option(
-      "--enable <tool>",
-      "turn on a tool that starts disabled; repeatable, * is every tool",
-      collect,
-      [],
-    )
+    .option("--enable <tool>", "turn on a tool that starts disabled; '*' for all (repeatable)", collect)
     .option("-y, --yes", "ask nothing; tools that start disabled stay off unless --enable names them")
     .option(...ISOLATION)
-    .action(async (specifier: string, flags: AddFlags & { enable: string[] }) => {
+    .action(async (specifier: string, flags: AddFlags & { enable?: string[] }) => {
       const { packAdd } = await import("./manage.js");
-      const { user = false, yes = false, enable, isolation } = flags;
+      const { user = false, yes = false, enable = [], isolation } = flags;
       done(await packAdd({ specifier, directory: process.cwd(), user, yes, enable, isolation, print }));
     });
   pack

@@ -10,8 +10,10 @@ Examples:
   agent runs approve ID                    or: --deny "use the other branch"
   agent runs serve                         a page that shows all of this
 
-Runs are kept in a directory of yours, for the processes of this machine. For many machines:
-  export AGENT_RUNS_ENGINE=postgres://agent@db.example/agent AGENT_RUNS_REDIS=redis://queue.example`;
+Runs are kept in a directory of yours, for the processes of this machine.
+For many machines:
+  export AGENT_RUNS_ENGINE=postgres://agent@db.example/agent
+  export AGENT_RUNS_REDIS=redis://queue.example`;
 
 /** `agent runs …`: tasks that survive the process they run in. */
 export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void {
