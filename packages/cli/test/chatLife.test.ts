@@ -118,7 +118,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     terminal.send("hello");
     await answered(terminal, "hello");
     terminal.press("C-c");
-    await terminal.until("Press Ctrl-C again to quit.");
+    await terminal.until("Press Ctrl+C again to quit.");
     terminal.press("C-c");
     await terminal.until("[status 130]");
     await expectRestored(terminal);
@@ -131,12 +131,12 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     terminal.press("C-c");
     await terminal.until((screen) => !screen.includes("never mind"));
     terminal.press("C-c");
-    await terminal.until("Press Ctrl-C again to quit.");
+    await terminal.until("Press Ctrl+C again to quit.");
     terminal.type("x");
     terminal.press("BSpace");
     await terminal.until((screen) => !screen.includes("again to quit"));
     terminal.press("C-c");
-    await terminal.until("Press Ctrl-C again to quit.");
+    await terminal.until("Press Ctrl+C again to quit.");
     terminal.press("C-c");
     await terminal.until("left with 130\n[status 130]");
     await expectRestored(terminal);

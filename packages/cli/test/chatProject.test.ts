@@ -134,9 +134,9 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     const { run, box, model } = await start();
     box.write("AGENTS.md", "Use tabs.\n");
     const first = run([]);
-    await first.until("Use them? [y]es, [n]o, Enter: not now");
+    await first.until("Use them? [y]es, [n]o, [Enter] not now:");
     first.press("x");
-    await first.until("Press y or n, or Enter to decide later.");
+    await first.until("Press y or n, or Enter to decide later:");
     first.press("Enter");
     await first.until("Not used this time.");
     await first.until("/help lists the commands.");
@@ -226,7 +226,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     box.write("src/app.ts", "const port = 3000;\n");
     const terminal = run(["--confirm", "edit_file"], { columns: 40 });
     await terminal.until(
-      "This project has instructions for\nagents: AGENTS.md (10 bytes).\nThey are text for the model, not code.\nUse them? [y]es, [n]o, Enter: not now",
+      "This project has instructions for\nagents: AGENTS.md (10 bytes).\nThey are text for the model, not code.\nUse them? [y]es, [n]o, [Enter] not now:",
     );
     terminal.send("n");
     await terminal.until("/help lists the commands.");

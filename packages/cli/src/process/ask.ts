@@ -71,7 +71,7 @@ export async function askYesNo(question: string, fallback = false): Promise<bool
 export async function askOneKey(question: string): Promise<"yes" | "no" | "later"> {
   const { stdin, stderr } = process;
   dropTypedAhead();
-  stderr.write(asRows(`${question} [y]es, [n]o, Enter: not now `));
+  stderr.write(asRows(`${question} [y]es, [n]o, [Enter] not now: `));
   return await new Promise((resolve) => {
     const end = (answer: "yes" | "no" | "later"): void => {
       stdin.off("data", onData);
@@ -91,7 +91,7 @@ export async function askOneKey(question: string): Promise<"yes" | "no" | "later
       else if (key.startsWith("\x03")) {
         end("later");
         process.kill(process.pid, "SIGINT");
-      } else stderr.write("\nPress y or n, or Enter to decide later. ");
+      } else stderr.write("\nPress y or n, or Enter to decide later: ");
     };
     if (stdin.isTTY) stdin.setRawMode(true);
     stdin.on("data", onData);

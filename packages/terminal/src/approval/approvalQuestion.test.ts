@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readDecision } from "./approvalQuestion.js";
+import { decisionText, readDecision } from "./approvalQuestion.js";
 
 describe("readDecision", () => {
   test.each([
@@ -19,4 +19,13 @@ describe("readDecision", () => {
   test.each(["", "yess", "y n", "ok", "nothing", "all", "1"])("asks again after %j", (answer) => {
     expect(readDecision(answer, "run_bash")).toBeUndefined();
   });
+});
+
+test.each([
+  [{ deny: "the user said no." }, "no"],
+  [{ deny: "use npm ci" }, "no: use npm ci"],
+  [{ deny: "No force push please" }, "No force push please"],
+  [{ deny: "nothing here" }, "no: nothing here"],
+])("shows the decision %j as %j", (decision, shown) => {
+  expect(decisionText(decision)).toBe(shown);
 });

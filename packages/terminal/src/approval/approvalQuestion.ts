@@ -133,7 +133,10 @@ export function readDecision(answer: string, name: string): PersonDecision | und
 /** The user's decision as shown in the conversation: `always in this project: run_bash(npm test *)`. */
 export function decisionText(decision: PersonDecision): string {
   if (decision === "allow") return "yes";
-  if ("deny" in decision) return decision.deny === NO_REASON ? "no" : `no: ${decision.deny}`;
+  if ("deny" in decision) {
+    if (decision.deny === NO_REASON) return "no";
+    return /^no\b/i.test(decision.deny) ? decision.deny : `no: ${decision.deny}`;
+  }
   if ("mode" in decision) return `mode: ${MODE_NAMES[decision.mode]}`;
   const { always, scope } = decision;
   return `always in this ${scope}: ${parseRule(always).exact ? "exactly this call" : always}`;

@@ -1,5 +1,6 @@
-import { Agent, type ChatProvider } from "@agent/core";
+import { Agent, type AgentEvent, type ChatProvider } from "@agent/core";
 import { Permissions } from "@agent/core/host";
+import { functionTool } from "@agent/core/toolkit";
 import { expect, test } from "vitest";
 import type { SlashCommand } from "../commands/context.js";
 import { slashCommands } from "../commands/slashCommands.js";
@@ -13,6 +14,7 @@ function chatWith(provider: ChatProvider, options: ChatOptions = {}) {
   const printed: string[] = [];
   const signals: string[] = [];
   const returned: string[] = [];
+  const events: AgentEvent[] = [];
   let ended = (): void => undefined;
   const turn = () =>
     new Promise<void>((resolve) => {
@@ -21,6 +23,7 @@ function chatWith(provider: ChatProvider, options: ChatOptions = {}) {
   const view = new Proxy({} as ChatView, {
     get: (_target, name) => {
       if (name === "print") return (lines: readonly string[]) => printed.push(...lines);
+      if (name === "event") return (event: AgentEvent) => void events.push(event);
       if (name === "giveBack") return (text: string) => returned.push(text);
       if (name === "turnEnded") return () => ended();
       if (["title", "progress", "notify", "copy"].includes(String(name)))
@@ -32,7 +35,7 @@ function chatWith(provider: ChatProvider, options: ChatOptions = {}) {
   const permissions = new Permissions({ registry: agent.registry, mode: "auto" });
   const controller = new ChatController(view);
   controller.start({ agent, permissions, options }, slashCommands);
-  return { controller, agent, printed, returned, signals, turn };
+  return { controller, agent, printed, returned, events, signals, turn };
 }
 
 test("starts with a notice a turn that is marked as not written by the user", async () => {
@@ -219,4 +222,39 @@ test("runs a command after the changes of the answer are stored, which it may ne
   store();
   await over;
   await expect.poll(() => printed).toEqual(["false"]);
+});
+
+test("names how to turn on a tool that is off, unless the tool has another reason to be off", async () => {
+  const names = ["off", "replaced"];
+  let asked = 0;
+  const { controller, agent, events, turn } = chatWith({
+    respond: async () => {
+      const toolCalls = names.map((name) => ({
+        id: name,
+        type: "function" as const,
+        function: { name, arguments: "{}" },
+      }));
+      return asked++ === 0
+        ? { content: null, toolCalls, finishReason: "tool_calls" }
+        : { content: "Yes.", toolCalls: [], finishReason: "stop" };
+    },
+  });
+  for (const name of names) {
+    const tool = {
+      name,
+      getSchema: () => functionTool(name, "A tool.", {}),
+      execute: async () => "",
+    };
+    agent.registry.register(tool, { enabled: false });
+  }
+  agent.registry.enable("replaced");
+  agent.registry.withhold("replaced", "use another one");
+  const over = turn();
+  controller.submit("Hello.");
+  await over;
+  const texts = events.flatMap((event) => (event.type === "tool_end" ? [event.text] : []));
+  expect(texts).toEqual([
+    "Tool not available: off\nTurn it on: /enable off",
+    "Tool not available: replaced (use another one)",
+  ]);
 });

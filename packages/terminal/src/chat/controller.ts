@@ -392,6 +392,8 @@ export class ChatController {
   /** The result of a call of a disabled tool, with how to enable it. Only the user reads that line. */
   #withCure(event: AgentEvent): AgentEvent {
     if (event.type !== "tool_end" || event.outcome !== "not_available") return event;
+    // A longer text names another reason, such as a tool that replaces this one.
+    if (event.text !== `Tool not available: ${event.name}`) return event;
     const isPlan = this.#running?.permissions.mode === "plan";
     const cure = isPlan
       ? "Plan mode turned it off. shift+tab leaves it."

@@ -234,19 +234,21 @@ class PlainView implements ChatView {
     items: readonly MenuItem[],
     { takesText = false, signal }: PickOptions = {},
   ): Promise<string | undefined> {
+    // A title can contain the name of a server.
+    const heading = escapeToLine(title);
     const lines = items.map(
       ({ label, detail }, at) => `  ${at + 1}  ${escapeToLine([label, detail].filter(Boolean).join("  "))}`,
     );
     if (takesText) {
       const [suggested, ...others] = items;
-      if (others.length > 0) this.print([`${title}:`, ...lines]);
+      if (others.length > 0) this.print([`${heading}:`, ...lines]);
       const hint = suggested === undefined ? "" : ` [${escapeToLine(suggested.label)}]`;
-      const prompt = others.length > 0 ? "Number, or another answer" : title;
+      const prompt = others.length > 0 ? "Number, or another answer" : heading;
       const text = await this.#io.readLine(`${prompt}${hint}: `, signal);
       const numbered = others.length > 0 ? items[Number(text?.trim() || Number.NaN) - 1] : undefined;
       return text === "" ? (suggested?.value ?? "") : (numbered?.value ?? text);
     }
-    this.print([`${title}:`, ...lines]);
+    this.print([`${heading}:`, ...lines]);
     const answer = await this.#io.readLine("Number, or Enter for none: ", signal);
     return items[Number(answer?.trim()) - 1]?.value;
   }

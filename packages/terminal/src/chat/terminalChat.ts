@@ -33,7 +33,7 @@ const ESCAPE_MS = 50;
 const CLEAR_SCREEN = "\x1b[H\x1b[2J";
 // The prompt in the normal mode of vi.
 const NORMAL_MODE = "N ";
-const LEAVE_HINT = "Press Ctrl-C again to quit.";
+const LEAVE_HINT = "Press Ctrl+C again to quit.";
 const REWIND_HINT = "Press Esc again to go back to an earlier message.";
 
 /** The keyboard of the chat: the effect of each key on the line, the conversation or the view. */

@@ -56,17 +56,22 @@ function contextLines({ agent, options, usage }: CommandContext): string[] {
   const share =
     room === undefined || usage.size === 0
       ? ""
-      : ` of ${room} tokens (${Math.round((usage.size / room) * 100)}%)`;
+      : ` of ${inThousands(room)} tokens (${Math.round((usage.size / room) * 100)}%)`;
   const instructions = options.instructions?.() ?? [];
   // After /compact the size of the last request no longer applies.
   const unknown = usage.tokens.input === 0 ? "No request yet." : "The next request shows its size.";
   return [
-    usage.size === 0 ? unknown : `The last request and its answer: ${usage.size} tokens${share}`,
-    `${countOf(sessionContext.length, "message")}, a system prompt of ${systemPrompt.length} characters, ${countOf(agent.getTools().length, "tool")}`,
+    usage.size === 0 ? unknown : `The last request and its answer: ${inThousands(usage.size)} tokens${share}`,
+    `${countOf(sessionContext.length, "message")}, a system prompt of ${inThousands(systemPrompt.length)} characters, ${countOf(agent.getTools().length, "tool")}`,
     ...(instructions.length === 0 ? ["No instructions (AGENTS.md) were read."] : ["Instructions"]),
     ...instructions.map(({ path, size }) => `  ${escapeToLine(path)}  ${size}`),
     ...packPrompts(agent),
   ];
+}
+
+/** `12,345` */
+function inThousands(count: number): string {
+  return count.toLocaleString("en-US");
 }
 
 /** The additions of packs to the system prompt, and problems with them. */

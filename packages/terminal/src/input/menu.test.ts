@@ -25,9 +25,21 @@ describe("a list to choose from", () => {
       expect(textWidth(row)).toBeLessThanOrEqual(12);
   });
 
-  test("labels without details have the whole row", () => {
-    const [row] = new Menu([{ value: "", label: "x".repeat(50) }]).rows(30, 8, PLAIN_STYLE);
-    expect(row).toBe(`❯ ${"x".repeat(27)}…`);
+  test("labels without details have the whole row, and the selected one as many as it needs", () => {
+    const labels = ["node:test, because it needs no dependency", "x".repeat(50), "y ".repeat(99).trim()];
+    const menu = new Menu(labels.map((label) => ({ value: label, label })));
+    expect(menu.rows(30, 8, PLAIN_STYLE)).toEqual([
+      "❯ node:test, because it needs",
+      "  no dependency",
+      `  ${"x".repeat(27)}…`,
+      `  ${"y ".repeat(13)}y…`,
+    ]);
+    menu.move(-1);
+    const rows = menu.rows(30, 8, PLAIN_STYLE);
+    expect(rows).toHaveLength(6);
+    expect(rows.at(-1)).toMatch(/^ {2}y .*…$/);
+    expect(menu.rows(30, 3, PLAIN_STYLE)).toHaveLength(3);
+    expect(menu.rows(30, 1, PLAIN_STYLE)).toEqual([`❯ ${"y ".repeat(13)}y…`]);
   });
 
   test("shows its position if it is not shown whole", () => {

@@ -1,7 +1,9 @@
 import { escapeToLine } from "@agent/internal";
 import type { Style } from "../text/style.js";
-import { cutToWidth, textWidth } from "../text/width.js";
+import { cutToWidth, textWidth, wrapWords } from "../text/width.js";
 
+// A long label is wrapped to at most this many rows while it is selected.
+const MOST_LABEL_ROWS = 4;
 // A menu with fewer rows needs all of them for items.
 const LEAST_ROWS_WITH_NOTICE = 4;
 
@@ -37,15 +39,17 @@ export class Menu {
 
   /** The rows around the selected item, at most `maxRows`. The last shows the total number, if not all are shown. */
   rows(width: number, maxRows: number, style: Style): string[] {
-    const room = Math.max(1, maxRows);
     const { length } = this.items;
     if (length === 0) return [style.dim("  no match")];
+    const whole = this.#selectedRows(width, Math.min(MOST_LABEL_ROWS, maxRows));
+    const room = Math.max(1, maxRows - Math.max(0, whole.length - 1));
     const hasNotice = length > room && room >= LEAST_ROWS_WITH_NOTICE;
     const count = hasNotice ? room - 1 : room;
     const first = Math.max(0, Math.min(this.#selected - Math.floor(count / 2), length - count));
     const labelWidth = this.#labelWidth(width);
-    const rows = this.items.slice(first, first + count).map(({ label, detail }, at) => {
+    const rows = this.items.slice(first, first + count).flatMap(({ label, detail }, at) => {
       const isSelected = first + at === this.#selected;
+      if (isSelected && whole.length > 1) return whole.map((row) => style.cyan(style.bold(row)));
       const name = cutToWidth(escapeToLine(label), labelWidth);
       const padding = " ".repeat(Math.max(0, labelWidth - textWidth(name)));
       const about = detail === undefined ? "" : `${padding}  ${escapeToLine(detail)}`;
@@ -54,6 +58,15 @@ export class Menu {
       return `${isSelected ? style.cyan(style.bold(start)) : start}${rest}`;
     });
     return hasNotice ? [...rows, style.dim(`  ${first + 1}–${first + count} of ${length}`)] : rows;
+  }
+
+  /** The whole label of the selected item, which would be cut otherwise. Empty if details are next to the labels. */
+  #selectedRows(width: number, most: number): string[] {
+    if (this.items.some(({ detail }) => detail !== undefined && detail !== "")) return [];
+    const rows = wrapWords(`❯ ${escapeToLine(this.selected?.label ?? "")}`, width, 2);
+    if (rows.length <= most) return rows;
+    const last = cutToWidth(rows[most - 1] ?? "", width - 1);
+    return [...rows.slice(0, most - 1), last.endsWith("…") ? last : `${last}…`];
   }
 
   /** A long label leaves half of the row to the details, if they need it. */

@@ -149,7 +149,7 @@ async function chooseFirst(settings: ProviderChoice, options: ChooseOptions): Pr
   const server = canAsk() ? await findLocalServer(options.keys.env) : undefined;
   if (server) return await localServer(server, model, options);
   const hint = unusedServers(options.keys.env);
-  if (model === undefined) return await offline(`no key, no approved model server${hint}`);
+  if (model === undefined) return await offline(`no API key and no approved model server found${hint}`);
   throw new CliError(
     `Model ${JSON.stringify(model)} (${settings.origins.model}): no provider can serve it${hint}. Set OPENAI_API_KEY, pass --base-url, name a provider as in anthropic/…, or start a local server such as Ollama.`,
   );
@@ -239,7 +239,7 @@ async function offline(why: string): Promise<ChosenProvider> {
     provider,
     kind: "offline",
     model: provider.model,
-    description: `offline assistant, not a language model (${why}). Set OPENAI_API_KEY for a real one.`,
+    description: `offline assistant, which is not a language model (${why}). Set OPENAI_API_KEY to use one.`,
   };
 }
 

@@ -33,7 +33,7 @@ export async function mcpLogin(name: string, flags: LoginFlags): Promise<ExitCod
       signal: AbortSignal.any([given.signal, AbortSignal.timeout(LOGIN_MS)]),
       ...(flags.scope !== undefined && { scope: flags.scope }),
       openBrowser: (url) => {
-        note(`Open this address to log in (Ctrl-C cancels):\n${url.href}`);
+        note(`Open this address to log in (Ctrl+C cancels):\n${url.href}`);
         if (flags.browser !== false) openBrowser(url);
       },
     });

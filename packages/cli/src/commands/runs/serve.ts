@@ -47,7 +47,7 @@ export async function serveCommand(flags: ServeFlags): Promise<ExitCode> {
     else {
       for (const role of flags.roles ? ROLES : []) printLine(`${role}: ${urls[role]}`);
       if (!flags.roles) printLine(urls.admin);
-      note("Open it in a browser. Stop with Ctrl-C.");
+      note("Open it in a browser. Stop with Ctrl+C.");
     }
     const interruption = watchInterruption(undefined);
     await new Promise((resolve) => interruption.signal.addEventListener("abort", resolve, { once: true }));

@@ -49,7 +49,7 @@ export async function workCommand(flags: WorkFlags): Promise<ExitCode> {
   return await withEngine(flags, async (engine) => {
     const interruption = watchInterruption(undefined);
     if (!flags.json)
-      note(`Working on runs of ${labels.join(", ")}, ${concurrency} at a time. Stop with Ctrl-C.`);
+      note(`Working on runs of ${labels.join(", ")}, ${concurrency} at a time. Stop with Ctrl+C.`);
     const worker = await startWorker(engine, {
       definitions: [taskDefinition(loaded, traced?.telemetry)],
       name: flags.name ?? hostname(),
