@@ -81,6 +81,21 @@ test("reports why the server refused the connection, and does not try again", as
   });
 });
 
+test("connects again with an action that the server accepts after it had refused the connection", async () => {
+  const { url } = await serve();
+  let token = "";
+  const client = connect({ url, headers: () => ({ authorization: token }) });
+  await until(client, ({ connection }) => connection === "refused");
+  token = "Bearer ann";
+  expect(await client.send("Hi")).toBe(true);
+  const { messages, error } = await until(
+    client,
+    ({ messages: [, answer], status }) => !!answer && status === "idle",
+  );
+  expect(messages).toMatchObject([{ content: "Hi" }, { blocks: [{ text: "Hello." }] }]);
+  expect(error).toBeUndefined();
+});
+
 test("reports why an action was refused until the next one, and never rejects", async () => {
   const { url } = await serve();
   const client = createChatClient({ url, ...TOKEN });
@@ -99,8 +114,8 @@ test("connects again after the connection was lost, and has the whole state", as
   await until(client, ({ connection }) => connection === "open");
   await client.send("Hi");
   await until(client, ({ messages, status }) => messages.length === 2 && status === "idle");
-  // Ends all streams; the conversation is not stored, so the next one is empty.
-  await handlers.close();
+  // Ends its streams; the conversation is not stored, so the next one is empty.
+  await handlers.close("ann");
   await until(client, ({ connection }) => connection === "lost");
   const again = await until(client, ({ connection }) => connection === "open");
   expect(again.messages).toEqual([]);

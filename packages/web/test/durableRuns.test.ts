@@ -14,7 +14,7 @@ import type { ChatState } from "../src/state/chatState.js";
 import { Page } from "./page.js";
 
 const ignore = () => undefined;
-const LIMITS = { idleMs: 1e6, onIdle: ignore, onError: ignore };
+const LIMITS = { idleMs: 1e6, onIdleChange: ignore, onExpired: ignore, onError: ignore };
 const CALL = { calls: [{ name: "refund", args: { order: "7" } }] };
 
 /** A definition whose model answers by how far the conversation is, whichever steps were replayed. */

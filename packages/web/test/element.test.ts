@@ -8,6 +8,7 @@ import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
 import axe from "axe-core";
 import puppeteer, { type Browser, type ElementHandle, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { ChatAction } from "../src/events.js";
 import { type ChatHandlersOptions, createChatHandlers } from "../src/server/handlers.js";
 import { toNodeListener } from "../src/server/node.js";
 import { type ChatRuns, runChat } from "../src/server/runChat.js";
@@ -91,14 +92,19 @@ document.querySelector("agent-chat").credentials = "include";</script></body></h
 interface OpenOptions {
   readonly chat?: ReturnType<ChatHandlersOptions["open"]>;
   readonly conversation?: Conversation;
+  /** What the client may do. Default: everything. */
+  readonly actions?: readonly ChatAction["type"][];
   /** Called with the method of each request of the chat. Returns whether it is refused. */
   readonly onRequest?: (method: string | undefined) => boolean;
 }
 
 async function open(answers: readonly ScriptedAnswer[], options: OpenOptions = {}): Promise<Page> {
-  const { chat: given, conversation, onRequest } = options;
+  const { chat: given, conversation, actions, onRequest } = options;
   const handlers = createChatHandlers({
-    identify: (request) => /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "")?.[1],
+    identify: (request) => {
+      const [, id] = /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "") ?? [];
+      return id === undefined ? id : { id, ...(actions && { actions }) };
+    },
     open: (_id, { approve, ask }) =>
       given ??
       new Agent(scriptedProvider(answers), {
@@ -167,6 +173,12 @@ async function fieldHolds(page: Page, text: string): Promise<void> {
       document.querySelector("agent-chat")?.shadowRoot?.querySelector("textarea")?.value === wanted,
     { polling: 50 },
     text,
+  );
+}
+
+function shownButtons(page: Page): Promise<string[]> {
+  return page.$$eval("agent-chat >>> button", (all) =>
+    all.filter((one) => one.checkVisibility()).map(({ textContent }) => textContent),
   );
 }
 
@@ -347,10 +359,23 @@ describe.skipIf(CHROMIUM === undefined)("<agent-chat>", () => {
     };
     const page = await open([], { chat: runChat({ runs, id: "ann", start: refuse }) });
     await shows(page, "Hello, Ann.");
-    const shown = await page.$$eval("agent-chat >>> button", (all) =>
-      all.filter((one) => one.checkVisibility()).map(({ textContent }) => textContent),
-    );
-    expect(shown).toEqual(["Send"]);
+    expect(await shownButtons(page)).toEqual(["Send"]);
+  });
+
+  test("offers only what the client may do, and says that someone else decides", async () => {
+    const page = await open([CALL], { actions: ["send"] });
+    await send(page, "Pay.");
+    await shows(page, "Someone else decides about this call.");
+    await shows(page, "Waiting for a decision.");
+    expect(await shownButtons(page)).toEqual(["Send"]);
+
+    const conversation = new Conversation({
+      session: { systemPrompt: "", messages: [{ role: "user", content: "Pay." }] },
+    });
+    const watching = await open([], { conversation, actions: [] });
+    await shows(watching, "Pay.");
+    expect(await shownButtons(watching)).toEqual([]);
+    expect(await watching.$eval("agent-chat >>> textarea", (one) => one.checkVisibility())).toBe(false);
   });
 
   test("offers no change of a message that the user did not write", async () => {

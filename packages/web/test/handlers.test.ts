@@ -546,6 +546,7 @@ test("shows a question only once it is stored, and asks it all the same if the s
   expect(await ask()).toMatchObject({ calls: [{ name: "greet", args: { who: "Ada" } }] });
   await page.post({ type: "decide", id: page.state.approvals[0]?.id ?? "", decision: "allow" });
   await page.until(({ status }) => status === "idle");
+  await vi.waitFor(async () => expect(JSON.stringify(await memory.load("1"))).toContain("One."));
   expect(failures).toEqual([]);
   fails = true;
   expect(await ask()).toMatchObject({ calls: [] });
@@ -680,4 +681,312 @@ test("moves pages to the new handlers after a hot reload, and asks again about a
   await until(() => client.getState().approvals.some(({ id }) => id !== asked?.id));
   await client.decide(client.getState().approvals[0]?.id ?? "", "allow");
   await until(() => JSON.stringify(client.getState().messages).includes("Greeted by the new one."));
+});
+
+/** A promise that a test resolves. */
+function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+test("opens no conversation once it is closed, however long others take to end", async () => {
+  const [disposing, release] = [gate(), gate()];
+  const slow: ToolPack = {
+    packName: "slow",
+    register: (registry) =>
+      registry.provide?.({
+        dispose: async () => {
+          disposing.open();
+          await release.opened;
+        },
+      }),
+  };
+  let opened = 0;
+  const handlers = createChatHandlers({
+    identify: (request) => new URL(request.url).searchParams.get("session") ?? undefined,
+    open: () => {
+      opened++;
+      return new Agent(scriptedProvider([]), { tools: [slow] });
+    },
+  });
+  const get = (session: number) => handlers.GET(new Request(`http://localhost/?session=${session}`));
+  expect((await get(1)).status).toBe(200);
+  const closed = handlers.close();
+  await disposing.opened;
+  expect([(await get(1)).status, (await get(2)).status]).toEqual([503, 503]);
+  release.open();
+  await closed;
+  expect(await (await get(1)).json()).toEqual({ error: "The server is closing. Try again in a moment." });
+  expect(opened).toBe(1);
+});
+
+test("closes one conversation, and opens it again only when everything of it is stored", async () => {
+  const store = memoryStore();
+  const [disposing, release] = [gate(), gate()];
+  const opened: string[] = [];
+  const handlers = createChatHandlers({
+    identify: (request) => new URL(request.url).searchParams.get("session") ?? undefined,
+    store,
+    open: (id, { conversation }) => {
+      opened.push(id);
+      // The pack adds a last message while it is disposed of.
+      const parting: ToolPack = {
+        packName: "parting",
+        register: (registry) =>
+          registry.provide?.({
+            dispose: async () => {
+              if (opened.length > 2) return;
+              disposing.open();
+              await release.opened;
+              conversation.append({ role: "user", content: "Goodbye." });
+            },
+          }),
+      };
+      return new Agent(scriptedProvider([]), { conversation, ...(id === "1" && { tools: [parting] }) });
+    },
+  });
+  const server = await nodeHttp(handlers);
+  onTestFinished(async () => {
+    await handlers.close();
+    await server.stop();
+  });
+  const [one, other] = [await open(`${server.url}?session=1`), await open(`${server.url}?session=2`)];
+  const closed = handlers.close("1");
+  await one.ended;
+  await disposing.opened;
+  const again = open(`${server.url}?session=1`);
+  expect((await other.post({ type: "stop" })).status).toBe(202);
+  expect(opened).toEqual(["1", "2"]);
+  release.open();
+  await closed;
+  expect((await again).state.messages).toMatchObject([{ content: "Goodbye." }]);
+  expect(opened).toEqual(["1", "2", "1"]);
+  await handlers.close("unknown");
+});
+
+test("asks again about a call whose question is being stored when the server closes", async () => {
+  const memory = memoryStore();
+  const [storing, release] = [gate(), gate()];
+  const store: ConversationStore = {
+    load: memory.load,
+    append: async (id, changes, position) => {
+      if (changes.some(({ type }) => type === "suspended")) {
+        storing.open();
+        await release.opened;
+      }
+      await memory.append(id, changes, position);
+    },
+  };
+  const errors: unknown[] = [];
+  const openWith =
+    (answers: readonly ScriptedAnswer[]): ChatHandlersOptions["open"] =>
+    (_id, { approve, conversation }) =>
+      new Agent(scriptedProvider(answers), { conversation, tools: [greeter], approve });
+  const handlers = createChatHandlers({
+    identify: () => "1",
+    store,
+    open: openWith([GREET]),
+    onError: (error) => errors.push(error),
+  });
+  const body = JSON.stringify({ type: "send", content: "Greet Ada." });
+  const headers = { "content-type": "application/json" };
+  await handlers.POST(new Request("http://localhost/", { method: "POST", headers, body }));
+  await storing.opened;
+  const closed = handlers.close();
+  // What a fast shutdown would do meanwhile.
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  release.open();
+  await closed;
+  expect(errors).toEqual([]);
+  const after = await open(
+    await start(nodeHttp, [], { store: memory, open: openWith(["Greeted after all."]) }),
+  );
+  await after.until(({ approvals }) => approvals.length === 1);
+  await after.post({ type: "decide", id: after.state.approvals[0]?.id ?? "", decision: "allow" });
+  await after.until(({ status }) => status === "idle");
+  expect(JSON.stringify(after.state.messages)).toContain("Hello, Ada.");
+});
+
+test("asks again about all calls of an answer, also about one that was still previewed when the server closed", async () => {
+  const store = memoryStore();
+  const [previewing, release] = [gate(), gate()];
+  const greetSlowly = defineTool({
+    name: "greet_slowly",
+    description: "Greets someone, after a long preview.",
+    input: { type: "object" },
+    capabilities: ["read"],
+    preview: async () => {
+      previewing.open();
+      await release.opened;
+      return { changes: [] };
+    },
+    execute: () => "Hello at last.",
+  });
+  const both = { calls: [...GREET.calls, { name: "greet_slowly", args: {} }] };
+  const openWith =
+    (answers: readonly ScriptedAnswer[]): ChatHandlersOptions["open"] =>
+    (_id, { approve, conversation }) =>
+      new Agent(scriptedProvider(answers), { conversation, tools: [greeter, greetSlowly], approve });
+  const handlers = createChatHandlers({ identify: () => "1", store, open: openWith([both]) });
+  const server = await nodeHttp(handlers);
+  const before = await open(server.url);
+  await before.post({ type: "send", content: "Greet both." });
+  await before.until(({ approvals }) => approvals.length === 1);
+  const closed = handlers.close();
+  await previewing.opened;
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  release.open();
+  await closed;
+  await server.stop();
+
+  const after = await open(await start(nodeHttp, [], { store, open: openWith(["Both greeted."]) }));
+  for (const name of ["greet", "greet_slowly"]) {
+    await after.until(({ approvals }) => approvals[0]?.name === name);
+    await after.post({ type: "decide", id: after.state.approvals[0]?.id ?? "", decision: "allow" });
+  }
+  await after.until(({ status }) => status === "idle");
+  expect(after.state.messages.at(-1)).toMatchObject({
+    blocks: [{ text: "Hello, Ada." }, { text: "Hello at last." }, { text: "Both greeted." }],
+  });
+});
+
+test("reports at the end of each message that the conversation cannot be stored, also without onError", async () => {
+  const store: ConversationStore = {
+    load: async () => [],
+    append: async () => {
+      throw new Error("no database");
+    },
+  };
+  const talk: Partial<ChatHandlersOptions> = {
+    store,
+    open: (_id, { conversation }) => new Agent(scriptedProvider(["One.", "Two."]), { conversation }),
+  };
+  const errors = new EventEmitter();
+  const page = await open(
+    await start(nodeHttp, [], { ...talk, onError: (error, id) => void errors.emit("error-of", error, id) }),
+  );
+  for (const content of ["1", "2"]) {
+    const reported = once(errors, "error-of");
+    await page.post({ type: "send", content });
+    const [error, id] = await reported;
+    expect([String(error), id]).toEqual([expect.stringContaining("no database"), "1"]);
+  }
+  const warnings = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+  onTestFinished(() => warnings.mockRestore());
+  const other = await open(await start(nodeHttp, [], talk));
+  await other.post({ type: "send", content: "1" });
+  await vi.waitFor(() => expect(String(warnings.mock.calls[0]?.[0])).toContain("no database"));
+});
+
+/** Conversations that report when they are disposed of. */
+function watched(answer: ScriptedAnswer = "Hello.") {
+  const disposals = new EventEmitter();
+  const disposed: string[] = [];
+  const open: ChatHandlersOptions["open"] = (id) => {
+    const pack: ToolPack = {
+      packName: "watched",
+      register: (registry) =>
+        registry.provide?.({
+          dispose: () => {
+            disposed.push(id);
+            disposals.emit(id);
+          },
+        }),
+    };
+    return new Agent(scriptedProvider([answer]), { tools: [pack] });
+  };
+  return { open, disposed, ended: (id: string) => once(disposals, id) };
+}
+
+test("does not close a conversation that works although no page has been connected for long", async () => {
+  const release = gate();
+  const answer = async () => {
+    await release.opened;
+    return "Done at last.";
+  };
+  const { open: openWatched, ended } = watched();
+  const url = (
+    await start(nodeHttp, [], {
+      idleMs: 20,
+      open: (id, questions) =>
+        id === "worker"
+          ? new Agent({
+              respond: async () => ({ content: await answer(), toolCalls: [], finishReason: "stop" }),
+            })
+          : openWatched(id, questions),
+    })
+  ).replace("session=1", "session=");
+  const headers = { "content-type": "application/json" };
+  const body = JSON.stringify({ type: "send", content: "Work." });
+  expect((await fetch(`${url}worker`, { method: "POST", headers, body })).status).toBe(202);
+  // The time of another conversation, which became idle later, has passed.
+  const closed = ended("other");
+  (await open(`${url}other`)).close();
+  await closed;
+  const page = await open(`${url}worker`);
+  release.open();
+  await page.until(({ status }) => status === "idle");
+  expect(page.state.messages).toMatchObject([{ content: "Work." }, { blocks: [{ text: "Done at last." }] }]);
+});
+
+test("closes the conversation that has been idle for longest when too many are, and none that is watched", async () => {
+  const { open: openWatched, disposed, ended } = watched();
+  const url = (await start(nodeHttp, [], { maxIdle: 2, open: openWatched })).replace("session=1", "session=");
+  const page = await open(`${url}watched`);
+  const post = async (id: string) => {
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify({ type: "stop" });
+    expect((await fetch(`${url}${id}`, { method: "POST", headers, body })).status).toBe(202);
+  };
+  for (const id of ["a", "b", "a"]) await post(id);
+  const first = ended("a");
+  await post("c");
+  await first;
+  const second = ended("b");
+  await post("a");
+  await second;
+  expect(disposed).toEqual(["a", "b"]);
+  expect((await page.post({ type: "stop" })).status).toBe(202);
+});
+
+test("lets a client take only the actions that identify() allows it, and tells its page", async () => {
+  const store = memoryStore();
+  const url = await start(nodeHttp, [], {
+    store,
+    identify: (request) => {
+      const role = new URL(request.url).searchParams.get("role");
+      if (role === "colleague") return { id: "desk" };
+      if (role === "customer") return { id: "desk", actions: ["send", "stop"] };
+      if (role === "odd") return { id: "desk", actions: null as never };
+      return { id: "desk", actions: [] };
+    },
+    open: (_id, { approve, conversation }) =>
+      new Agent(scriptedProvider([GREET, "Greeted."]), { conversation, tools: [greeter], approve }),
+  });
+  const as = (role: string) => url.replace("session=1", `role=${role}`);
+  const [customer, colleague, viewer, odd] = await Promise.all(
+    ["customer", "colleague", "viewer", "odd"].map((role) => open(as(role))),
+  );
+  if (!customer || !colleague || !viewer || !odd) throw new Error("a page is missing");
+  expect([customer.state.actions, colleague.state.actions, viewer.state.actions]).toEqual([
+    ["send", "stop"],
+    undefined,
+    [],
+  ]);
+  const hello = { type: "send", content: "Greet Ada." } as const;
+  expect([(await viewer.post(hello)).status, (await odd.post(hello)).status]).toEqual([403, 403]);
+  expect((await customer.post(hello)).status).toBe(202);
+  await customer.until(({ approvals }) => approvals.length === 1);
+  const decision = { type: "decide", id: customer.state.approvals[0]?.id ?? "", decision: "allow" } as const;
+  const refused = await customer.post(decision);
+  expect([refused.status, await refused.json()]).toEqual([
+    403,
+    { error: "You may not decide in this conversation." },
+  ]);
+  expect((await colleague.post(decision)).status).toBe(202);
+  await customer.until(({ status }) => status === "idle");
+  expect(customer.state.messages.at(-1)).toMatchObject({ blocks: [{ state: "ok" }, { text: "Greeted." }] });
 });

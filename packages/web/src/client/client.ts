@@ -100,6 +100,11 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
         changed();
       },
     });
+  const reconnect = (): void => {
+    disconnect?.();
+    connection = "connecting";
+    disconnect = connect();
+  };
   const post = async (action: ChatAction): Promise<boolean> => {
     try {
       const response = await request({
@@ -108,7 +113,11 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
         body: JSON.stringify(action),
       });
       refusal = response.ok ? undefined : await reasonOf(response);
-      if (response.ok) await response.body?.cancel();
+      if (response.ok) {
+        await response.body?.cancel();
+        // The client was let in again, for example after a login: without the events the page would not show the answer.
+        if (connection === "refused" && disconnect) reconnect();
+      }
     } catch {
       refusal = "The server cannot be reached.";
     }

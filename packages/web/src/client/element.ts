@@ -1,6 +1,6 @@
 import type { Content, DiffHunk, FileDiff, QuestionField, ResultView } from "@agent/core";
 import { spellOut } from "@agent/internal";
-import type { PendingApproval, PendingQuestion } from "../events.js";
+import type { ChatAction, PendingApproval, PendingQuestion } from "../events.js";
 import type { Block, CallBlock, ChildBlocks, ViewMessage } from "../state/chatState.js";
 import { type ChatClient, type ChatClientOptions, type ChatClientState, createChatClient } from "./client.js";
 
@@ -99,6 +99,8 @@ export class AgentChat extends Base {
   #client: ChatClient | undefined;
   #leave: (() => void) | undefined;
   #editing: string | undefined;
+  /** What the server lets this client do; `undefined` for everything. */
+  #actions: ChatClientState["actions"];
 
   constructor() {
     super();
@@ -208,29 +210,38 @@ export class AgentChat extends Base {
 
   #draw(state: ChatClientState): void {
     if (!this.#parts) return;
-    const { log, notice, stop } = this.#parts;
+    const { log, notice, form, stop } = this.#parts;
+    if (String(state.actions) !== String(this.#actions)) this.#drawn.clear();
+    this.#actions = state.actions;
     const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
     const last = state.messages.at(-1);
     const blocks = last?.role === "assistant" ? last.blocks : [];
     const others = state.approvals.filter((one) => blockOf(blocks, one) === -1);
+    const questions = this.#may("answer") ? state.questions : [];
     const nodes = [
       ...state.messages.map((message, index) => this.#node(message, state, index)),
       ...others.map((one) => this.#asked(one)),
-      ...state.questions.map((one) => this.#form(one)),
+      ...questions.map((one) => this.#form(one)),
     ];
-    const shown = new Set([...state.messages, ...others, ...state.questions].map(({ id }) => id));
+    const shown = new Set([...state.messages, ...others, ...questions].map(({ id }) => id));
     for (const id of [...this.#drawn.keys()]) if (!shown.has(id)) this.#drawn.delete(id);
     // Moving a node would take the focus from a button in it.
     for (const [index, node] of nodes.entries()) {
       if (log.children[index] !== node) log.insertBefore(node, log.children[index] ?? null);
     }
     while (log.children.length > nodes.length) log.lastElementChild?.remove();
-    log.dataset.status = state.isFixed ? "fixed" : state.status;
-    stop.hidden = state.status === "idle";
+    const mayChange = !state.isFixed && this.#may("send") && this.#may("regenerate");
+    log.dataset.status = mayChange ? state.status : "fixed";
+    form.hidden = !this.#may("send");
+    stop.hidden = state.status === "idle" || !this.#may("stop");
     const said = noticeOf(state);
     if (notice.textContent !== said.text) notice.textContent = said.text;
     notice.className = said.isError ? "error" : "";
     if (isAtEnd) log.scrollTop = log.scrollHeight;
+  }
+
+  #may(action: ChatAction["type"]): boolean {
+    return this.#actions?.includes(action) ?? true;
   }
 
   #node(message: ViewMessage, state: ChatClientState, index: number): HTMLElement {
@@ -376,6 +387,14 @@ export class AgentChat extends Base {
       return made;
     };
     const rules = alwaysRules({ name, description });
+    const decisions = h(
+      "p",
+      { class: "buttons" },
+      button("Allow", "allow", "primary"),
+      ...rules.map((rule) => button(`Always allow ${rule}`, { always: rule })),
+      button(`Always allow ${spellOut(name)}`, "always"),
+      button("Deny", { deny: "The user said no." }),
+    );
     return h(
       "div",
       { class: "question", role: "group", "aria-label": `Permission for ${name}` },
@@ -386,14 +405,7 @@ export class AgentChat extends Base {
         ? []
         : [h("p", { class: "error" }, spellOut(description.caution))]),
       ...(preview ? preview.changes.map(drawDiff) : []),
-      h(
-        "p",
-        { class: "buttons" },
-        button("Allow", "allow", "primary"),
-        ...rules.map((rule) => button(`Always allow ${rule}`, { always: rule })),
-        button(`Always allow ${spellOut(name)}`, "always"),
-        button("Deny", { deny: "The user said no." }),
-      ),
+      this.#may("decide") ? decisions : h("p", { class: "quiet" }, "Someone else decides about this call."),
     );
   }
 }
@@ -495,7 +507,7 @@ function drawLink(url: string): HTMLElement {
   );
 }
 
-function noticeOf({ error, connection, retry, status, approvals, questions }: ChatClientState): {
+function noticeOf({ error, connection, retry, status, approvals, questions, actions }: ChatClientState): {
   text: string;
   isError: boolean;
 } {
@@ -503,7 +515,10 @@ function noticeOf({ error, connection, retry, status, approvals, questions }: Ch
   if (connection === "lost") return { text: "The connection was lost. Connecting again…", isError: false };
   if (retry) return { text: `The model did not answer (${retry.reason}). Trying again…`, isError: false };
   if (status === "stopping") return { text: "Stopping…", isError: false };
-  if (approvals.length + questions.length > 0) return { text: "Waiting for your answer.", isError: false };
+  if (approvals.length + questions.length > 0) {
+    const isOther = actions && !actions.includes("decide");
+    return { text: isOther ? "Waiting for a decision." : "Waiting for your answer.", isError: false };
+  }
   return { text: status === "working" ? "Working…" : "", isError: false };
 }
 

@@ -1,4 +1,4 @@
-import { useMemo, useSyncExternalStore } from "react";
+import { useEffect, useMemo, useRef, useSyncExternalStore } from "react";
 import { type ChatClient, type ChatClientOptions, type ChatClientState, createChatClient } from "./client.js";
 
 export interface UseChat
@@ -6,7 +6,8 @@ export interface UseChat
     Pick<ChatClient, "send" | "decide" | "answer" | "regenerate" | "stop"> {}
 
 /**
- * A conversation as React state. Connects while the component is mounted; `headers` are those of the first render.
+ * A conversation as React state. Connects while the component is mounted. Every request has the `headers` of the newest
+ * render, so they may come from other state.
  *
  * @example
  * ```ts
@@ -19,9 +20,19 @@ export interface UseChat
  * ```
  */
 export function useChat(options: ChatClientOptions): UseChat {
-  const { url } = options;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: an object literal in `headers` would connect anew with every render.
-  const client = useMemo(() => createChatClient(options), [url]);
+  const { url, credentials } = options;
+  const newest = useRef(options);
+  // Before the effect of useSyncExternalStore, which connects.
+  useEffect(() => {
+    newest.current = options;
+  });
+  const client = useMemo(() => {
+    const headers = async () => {
+      const { headers: own = {} } = newest.current;
+      return typeof own === "function" ? await own() : own;
+    };
+    return createChatClient({ url, headers, ...(credentials && { credentials }) });
+  }, [url, credentials]);
   const state = useSyncExternalStore(client.subscribe, client.getState, client.getState);
   return {
     ...state,

@@ -15,7 +15,7 @@ import {
   type OptionChecks,
 } from "@agent/core/toolkit";
 import { describeValue, quote } from "@agent/internal";
-import type { ChatEvent } from "../events.js";
+import type { ChatAction, ChatEvent } from "../events.js";
 import { ActionError, readAction } from "./actions.js";
 import { type ChatQuestions, LiveChat, type OpenedChat } from "./liveChat.js";
 import { RunChat } from "./runChat.js";
@@ -23,7 +23,7 @@ import { RunChat } from "./runChat.js";
 export interface ChatHandlersOptions<Context = unknown> extends OriginOptions {
   /**
    * Returns the id of the conversation of a request, from its cookie, header or URL. Authenticate the client here:
-   * `undefined` refuses the request with 403. `headers` are added to the answer, for a cookie that it sets.
+   * `undefined` refuses the request with 403. `actions` limits what the client may do, such as deciding about calls.
    */
   readonly identify: (request: Request) => Identity | undefined | Promise<Identity | undefined>;
   /**
@@ -45,12 +45,22 @@ export interface ChatHandlersOptions<Context = unknown> extends OriginOptions {
   readonly name?: string;
   /** How long an idle conversation without connected pages stays open. Default ten minutes. */
   readonly idleMs?: number;
+  /** How many of them stay open: beyond it, the one that has been idle for longest is closed. Default 1000. */
+  readonly maxIdle?: number;
   /** The maximum size of a request body. Default 8 MiB: a message may contain images. */
   readonly maxBodyBytes?: number;
 }
 
-/** The id of a conversation, or the id with headers for the answer. */
-export type Identity = string | { readonly id: string; readonly headers: Readonly<Record<string, string>> };
+/** The id of a conversation, or the id with more about the client that sent the request. */
+export type Identity =
+  | string
+  | {
+      readonly id: string;
+      /** Added to the answer, for a cookie that it sets. */
+      readonly headers?: Readonly<Record<string, string>>;
+      /** The actions that this client may take. Default: all. `[]` only watches. Others are refused with 403. */
+      readonly actions?: readonly ChatAction["type"][];
+    };
 
 type OpenChat<Context> = (
   id: string,
@@ -78,12 +88,16 @@ export interface ChatHandlers {
    * them. Call it from your own route, since `identify` decides who may see the new one.
    */
   branch(id: string, newId: string, options?: { readonly before?: string }): Promise<void>;
-  /** Stops running work, ends all streams and disposes of the agents. */
-  close(): Promise<void>;
+  /**
+   * Stops running work, ends all streams and disposes of the agents; later requests are answered with 503. With an id it
+   * closes this conversation only, for example before you delete it; a later request opens it again.
+   */
+  close(id?: string): Promise<void>;
 }
 
 const NAMED = Symbol.for("@agent/web handlers");
 const DEFAULT_IDLE_MS = 600_000;
+const DEFAULT_MAX_IDLE = 1000;
 const DEFAULT_BODY_BYTES = 8 * 1024 * 1024;
 // Limits per conversation, for memory: a slow page may have 1 MiB of unread events, a slow upload its body so far.
 const MOST_PAGES = 100;
@@ -96,6 +110,7 @@ const OPTIONS: OptionChecks<ChatHandlersOptions> = {
   onError: check.function,
   name: check.text,
   idleMs: check.positive,
+  maxIdle: check.positive,
   maxBodyBytes: check.positive,
   allowedHosts: checkHosts,
   origins: checkOrigins,
@@ -130,8 +145,13 @@ export function createChatHandlers<Context = unknown>(options: ChatHandlersOptio
       warn(failure);
     }
   };
-  const { idleMs = DEFAULT_IDLE_MS, maxBodyBytes = DEFAULT_BODY_BYTES } = options;
+  const { idleMs = DEFAULT_IDLE_MS, maxIdle = DEFAULT_MAX_IDLE, maxBodyBytes = DEFAULT_BODY_BYTES } = options;
   const chats = new Map<string, Promise<LiveChat | RunChat>>();
+  /** Conversations that are being closed. */
+  const closing = new Map<string, Promise<void>>();
+  /** Conversations that no one watches and that do nothing, the longest idle first. */
+  const idle = new Set<string>();
+  let isClosed = false;
   const replaced = options.name === undefined ? undefined : named().get(options.name)?.close();
   const pages = new Quota(MOST_PAGES, "pages");
   const bodies = new Quota(MOST_BODIES, "requests");
@@ -159,52 +179,79 @@ export function createChatHandlers<Context = unknown>(options: ChatHandlersOptio
       },
     };
   };
+  const closeChat = async (id: string): Promise<void> => {
+    const chat = chats.get(id);
+    if (!chat) return await closing.get(id);
+    chats.delete(id);
+    idle.delete(id);
+    const close = async (): Promise<void> => {
+      // A conversation that could not be opened was reported with its request.
+      const opened = await chat.catch(() => undefined);
+      await opened?.close().catch((error: unknown) => report(error, id));
+    };
+    const ended = close().then(() => {
+      if (closing.get(id) === ended) closing.delete(id);
+    });
+    closing.set(id, ended);
+    await ended;
+  };
   const find = (id: string): Promise<LiveChat | RunChat> => {
     const opened = chats.get(id);
     if (opened) return opened;
+    if (isClosed) throw new ActionError(503, "The server is closing. Try again in a moment.");
+    // Two open conversations would write to the same one of the store.
+    const closed = closing.get(id);
     const openAfter = async (questions: ChatQuestions): Promise<OpenedChat | RunChat> => {
       await replaced;
+      await closed;
       return await openStored(id, questions);
     };
     const opening = LiveChat.open(openAfter, {
       idleMs,
-      onIdle: () => {
-        if (chats.get(id) === opening) chats.delete(id);
+      onIdleChange(isIdle) {
+        if (chats.get(id) !== opening) return;
+        idle.delete(id);
+        if (!isIdle) return;
+        idle.add(id);
+        const [longest] = idle;
+        if (idle.size > maxIdle && longest !== undefined) void closeChat(longest);
+      },
+      onExpired() {
+        if (chats.get(id) === opening) void closeChat(id);
       },
       onError: (error) => report(error, id),
     });
     chats.set(id, opening);
     // If the conversation could not be opened, the next request tries again.
-    opening.catch(() => chats.delete(id));
+    opening.catch(() => {
+      if (chats.get(id) === opening) chats.delete(id);
+    });
     return opening;
   };
-  const serve = async (
-    request: Request,
-    answer: (id: string) => Response | Promise<Response>,
-  ): Promise<Response> => {
+  const serve = async (request: Request, answer: Answer): Promise<Response> => {
     const response = await respond(request, answer);
     for (const [name, value] of Object.entries(corsHeaders(request, options))) {
       response.headers.append(name, value);
     }
     return response;
   };
-  const respond = async (
-    request: Request,
-    answer: (id: string) => Response | Promise<Response>,
-  ): Promise<Response> => {
+  const respond = async (request: Request, answer: Answer): Promise<Response> => {
     let known: string | undefined;
     try {
       const refusal = foreignRequest(request, options);
       if (refusal !== undefined) return problem(403, refusal);
       const identity = await identify(request);
-      const { id, headers = {} } =
-        typeof identity === "object" && identity !== null ? identity : { id: identity as unknown };
+      const {
+        id,
+        headers = {},
+        actions,
+      } = (isRecord(identity) ? identity : { id: identity }) as Partial<Who>;
       // A missing header or cookie often gives null or "": as an id, strangers would share one conversation.
       if (typeof id !== "string" || id === "") {
         return problem(403, "This conversation is not yours, or you are not logged in.");
       }
       known = id;
-      const response = await answer(id);
+      const response = await answer(id, actions);
       for (const [name, value] of Object.entries(headers)) response.headers.append(name, value);
       return response;
     } catch (error) {
@@ -217,20 +264,23 @@ export function createChatHandlers<Context = unknown>(options: ChatHandlersOptio
   };
 
   const follow = (request: Request): Promise<Response> =>
-    serve(request, async (id) => {
+    serve(request, async (id, actions) => {
       const leave = pages.take(id);
       try {
-        return eventStream(await find(id), request.signal, leave);
+        return eventStream(await find(id), actions, request.signal, leave);
       } catch (error) {
         leave();
         throw error;
       }
     });
   const act = (request: Request): Promise<Response> =>
-    serve(request, async (id) => {
+    serve(request, async (id, actions) => {
       // Read the body before the conversation is opened: an invalid request must not start an agent.
       const leave = bodies.take(id);
       const action = await readAction(request, maxBodyBytes).finally(leave);
+      if (actions !== undefined && !(Array.isArray(actions) && actions.includes(action.type))) {
+        throw new ActionError(403, `You may not ${action.type} in this conversation.`);
+      }
       await (await find(id)).act(action);
       return Response.json({ ok: true }, { status: 202 });
     });
@@ -257,20 +307,18 @@ export function createChatHandlers<Context = unknown>(options: ChatHandlersOptio
       const { conversation } = chat;
       await options.store.append(newId, conversation.branch(before).changes(), 0);
     },
-    async close() {
-      const open = [...chats];
-      chats.clear();
-      const close = async ([id, chat]: (typeof open)[number]): Promise<void> => {
-        // A conversation that could not be opened was reported with its request.
-        const opened = await chat.catch(() => undefined);
-        await opened?.close().catch((error: unknown) => report(error, id));
-      };
-      await Promise.all(open.map(close));
+    async close(id) {
+      if (id !== undefined) return await closeChat(id);
+      isClosed = true;
+      await Promise.all([...chats.keys(), ...closing.keys()].map(closeChat));
     },
   };
   if (options.name !== undefined) named().set(options.name, handlers);
   return handlers;
 }
+
+type Who = Extract<Identity, object>;
+type Answer = (id: string, actions: Who["actions"]) => Response | Promise<Response>;
 
 /** Handlers by name. On the global object: a reloaded module has lost its variables. */
 function named(): Map<string, ChatHandlers> {
@@ -281,7 +329,8 @@ function named(): Map<string, ChatHandlers> {
 
 /** The default of `onError`. */
 function warn(error: unknown): void {
-  if (isAgentError(error)) return;
+  // Pages are told about the others.
+  if (isAgentError(error) && error.code !== "session_invalid") return;
   const detail = error instanceof Error ? error.stack : undefined;
   globalThis.process?.emitWarning?.(errorMessage(error), {
     type: "ChatHandlerWarning",
@@ -337,7 +386,12 @@ const HEARTBEAT_MS = 15_000;
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /** The chat as server-sent events: its state, then each event. `onEnd` is called when the reader has disconnected. */
-function eventStream(chat: LiveChat | RunChat, signal: AbortSignal, onEnd: () => void): Response {
+function eventStream(
+  chat: LiveChat | RunChat,
+  actions: Who["actions"],
+  signal: AbortSignal,
+  onEnd: () => void,
+): Response {
   const encoder = new TextEncoder();
   let release = (): void => undefined;
   const body = new ReadableStream<Uint8Array>(
@@ -351,7 +405,8 @@ function eventStream(chat: LiveChat | RunChat, signal: AbortSignal, onEnd: () =>
           release();
           controller.close();
         };
-        const unfollow = chat.follow({ event: (event) => send(toData(event)), end: leave });
+        const show = (event: ChatEvent): void => send(toData(forClient(event, actions)));
+        const unfollow = chat.follow({ event: show, end: leave });
         const heartbeat = setInterval(() => send(": still here\n\n"), HEARTBEAT_MS);
         release = () => {
           release = () => undefined;
@@ -363,7 +418,7 @@ function eventStream(chat: LiveChat | RunChat, signal: AbortSignal, onEnd: () =>
         // The reader may have disconnected while the conversation was opened.
         if (signal.aborted) return leave();
         signal.addEventListener("abort", leave, { once: true });
-        send(toData({ type: "snapshot", state: chat.state }));
+        show({ type: "snapshot", state: chat.state });
       },
       cancel: () => release(),
     },
@@ -377,6 +432,12 @@ function eventStream(chat: LiveChat | RunChat, signal: AbortSignal, onEnd: () =>
       "x-accel-buffering": "no",
     },
   });
+}
+
+/** Adds what this client may do to the state, so that its page offers nothing else. */
+function forClient(event: ChatEvent, actions: Who["actions"]): ChatEvent {
+  if (event.type !== "snapshot" || !actions) return event;
+  return { ...event, state: { ...event.state, actions } };
 }
 
 function toData(event: ChatEvent): string {

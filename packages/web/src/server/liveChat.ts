@@ -1,17 +1,19 @@
-import type {
-  Agent,
-  AgentEvent,
-  ApprovalDecision,
-  ApprovalRequest,
-  Approve,
-  ChatMessage,
-  Content,
-  Conversation,
-  PackEntry,
-  PendingCall,
-  PersonAnswer,
-  PersonQuestion,
+import {
+  type Agent,
+  type AgentEvent,
+  type ApprovalDecision,
+  type ApprovalRequest,
+  type Approve,
+  type ChatMessage,
+  type Content,
+  type Conversation,
+  isAgentError,
+  type PackEntry,
+  type PendingCall,
+  type PersonAnswer,
+  type PersonQuestion,
 } from "@agent/core";
+import { withTimeout } from "@agent/internal";
 import type { ChatAction, ChatEvent, PendingQuestion } from "../events.js";
 import type { ChatState } from "../state/chatState.js";
 import { chatStateOf } from "../state/fromMessages.js";
@@ -39,8 +41,10 @@ interface GivenContext<Context> {
 
 export interface LiveChatOptions {
   readonly idleMs: number;
-  /** Called when no page has been connected and nothing has run for `idleMs`: the owner then closes the chat. */
-  readonly onIdle: () => void;
+  /** Called when the chat becomes idle, which means that no page is connected and nothing runs, and when it is no longer. */
+  readonly onIdleChange: (isIdle: boolean) => void;
+  /** Called when the chat has been idle for `idleMs`: the owner then closes it. */
+  readonly onExpired: () => void;
   /** Called with the error of a message that failed, and with one of closing. */
   readonly onError: (error: unknown) => void;
 }
@@ -50,6 +54,9 @@ export interface ChatQuestions {
   readonly approve: Approve;
   readonly ask: (question: PersonQuestion) => Promise<PersonAnswer>;
 }
+
+// How long closing waits for the calls that need a decision to be recorded.
+const SUSPEND_MS = 3000;
 
 /**
  * A conversation that is open in this process: an agent, its state for pages, and the connected pages. The agent
@@ -69,6 +76,8 @@ export class LiveChat {
   readonly #agent: Agent;
   #state: ChatState;
   #turn: AbortController | undefined;
+  /** Resolves when the current message has ended. */
+  #answering: Promise<void> = Promise.resolve();
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
 
@@ -135,10 +144,11 @@ export class LiveChat {
     this.#closed = true;
     clearTimeout(this.#idleTimer);
     for (const follower of [...this.#followers]) follower.end();
+    const isAsking = this.#waiting.size + this.#noted.size > 0;
     for (const suspend of this.#waiting.values()) suspend("suspend");
     for (const { resolve } of this.#asked.values()) resolve({ answer: "dismissed" });
-    // Let the agent record the pending calls before it is aborted: an abort would end them.
-    await new Promise((resolve) => setTimeout(resolve));
+    // An abort would end the pending calls. The agent may still preview others, and run tools beside them.
+    if (isAsking) await withTimeout(this.#answering, SUSPEND_MS, () => undefined);
     this.#turn?.abort();
     try {
       await this.#agent.dispose();
@@ -196,10 +206,11 @@ export class LiveChat {
   #start(opening: ChatEvent, stream: (signal: AbortSignal) => AsyncIterable<AgentEvent>): void {
     const turn = new AbortController();
     this.#turn = turn;
+    this.#restartIdleTimer();
     this.#tell(opening);
     const replaces = opening.type === "sent" ? opening.replaces : undefined;
     const replaced = replaces === undefined ? undefined : this.#message(replaces);
-    void this.#tellAll(stream(turn.signal), turn.signal, replaced);
+    this.#answering = this.#tellAll(stream(turn.signal), turn.signal, replaced);
   }
 
   async #tellAll(
@@ -216,8 +227,9 @@ export class LiveChat {
     } catch (error) {
       // After an abort the tools return partial results; send these before "stopped".
       for (const event of await this.#agent.settled()) this.#tell(event);
-      end = signal.aborted ? { type: "stopped" } : { type: "failed", message: messageForPage(error) };
-      if (end.type === "failed") this.#options.onError(error);
+      const isStopped = signal.aborted || (this.#closed && isAgentError(error, "suspended"));
+      end = isStopped ? { type: "stopped" } : { type: "failed", message: messageForPage(error) };
+      if (!isStopped) this.#options.onError(error);
     }
     // Accept the next message before a page is notified that this one is done.
     this.#turn = undefined;
@@ -229,6 +241,8 @@ export class LiveChat {
       this.#tell({ type: "snapshot", state: { ...this.#state, messages } });
     }
     this.#restartIdleTimer();
+    // No page is told that its messages are not stored, so the server's log must say it.
+    conversation.flush().catch(this.#options.onError);
   }
 
   #stop(): void {
@@ -326,12 +340,12 @@ export class LiveChat {
   }
 
   #restartIdleTimer(): void {
+    const { idleMs, onIdleChange, onExpired } = this.#options;
     clearTimeout(this.#idleTimer);
-    if (this.#followers.size > 0 || this.#turn || this.#closed) return;
-    this.#idleTimer = setTimeout(() => {
-      this.#options.onIdle();
-      this.close().catch(this.#options.onError);
-    }, this.#options.idleMs);
+    const isIdle = this.#followers.size === 0 && !this.#turn && !this.#closed;
+    onIdleChange(isIdle);
+    if (!isIdle) return;
+    this.#idleTimer = setTimeout(onExpired, idleMs);
     // The timer must not keep the process alive. In edge runtimes a timer is a number, without `unref`.
     if (typeof this.#idleTimer === "object") this.#idleTimer.unref();
   }

@@ -340,13 +340,12 @@ export class RunChat {
 
   #restartIdleTimer(): void {
     clearTimeout(this.#idleTimer);
-    if (this.#followers.size > 0 || this.#end.signal.aborted || !this.#limits) return;
-    const { idleMs, onIdle, onError } = this.#limits;
-    // Nothing is lost: the run continues in its worker, and the log is read again.
-    this.#idleTimer = setTimeout(() => {
-      onIdle();
-      this.close().catch(onError);
-    }, idleMs);
+    if (!this.#limits) return;
+    const { idleMs, onIdleChange, onExpired } = this.#limits;
+    // Also while it works: the run continues in its worker, and the log is read again.
+    const isIdle = this.#followers.size === 0 && !this.#end.signal.aborted;
+    onIdleChange(isIdle);
+    if (isIdle) this.#idleTimer = setTimeout(onExpired, idleMs);
     if (typeof this.#idleTimer === "object") this.#idleTimer.unref();
   }
 }

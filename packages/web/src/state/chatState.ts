@@ -7,7 +7,7 @@ import type {
   ToolOutcome,
   ToolProgress,
 } from "@agent/core";
-import type { PendingApproval, PendingQuestion } from "../events.js";
+import type { ChatAction, PendingApproval, PendingQuestion } from "../events.js";
 
 /** The state of a conversation for a page. Plain JSON: it is sent to a page that connects. */
 export interface ChatState {
@@ -19,6 +19,8 @@ export interface ChatState {
   readonly questions: readonly PendingQuestion[];
   /** Messages cannot be edited or answered again: the conversation is a durable run. */
   readonly isFixed?: true;
+  /** The actions that this client may take. Absent: all. */
+  readonly actions?: readonly ChatAction["type"][];
   /** Why the last message failed. Removed when the next message is sent. */
   readonly error?: string;
   /** Set while the agent waits before it repeats a failed request to the provider. */
