@@ -1,6 +1,6 @@
 import { lookup as resolveName } from "node:dns";
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { isRecord, quote } from "@agent/internal";
 import { isPublicAddress } from "../sandbox/address.js";
@@ -29,6 +29,8 @@ const OWN_HEADERS = new Set([
 ]);
 /** Headers that are not forwarded to another host, nor without encryption to the same one. */
 const SECRET_HEADERS = new Set(["authorization", "cookie", "proxy-authorization"]);
+/** As those of Node itself: an unused connection is closed after five seconds. */
+const KEPT = { keepAlive: true, scheduling: "lifo", timeout: 5000 } as const;
 /** A server that sends nothing for this long is considered dead. */
 const SILENCE_MS = 60_000;
 
@@ -46,6 +48,11 @@ export class HostNetwork {
   readonly #streams = new Map<number, IncomingMessage>();
   /** Responses that ended too early, until the pack reads them. */
   readonly #cut = new Set<number>();
+  /** Its own connections: an open one of another pack would be used again without checking its address. */
+  readonly #connections = {
+    "http:": new HttpAgent(KEPT),
+    "https:": new HttpsAgent(KEPT),
+  };
   #next = 1;
 
   constructor(hosts: readonly string[]) {
@@ -118,6 +125,7 @@ export class HostNetwork {
 
   close(): void {
     for (const stream of [...this.#streams.keys()]) this.end(stream);
+    for (const agent of Object.values(this.#connections)) agent.destroy();
   }
 
   #closed(stream: number, response: IncomingMessage): void {
@@ -168,6 +176,7 @@ export class HostNetwork {
       const sent = request(url, {
         method,
         lookup,
+        agent: this.#connections[url.protocol as "https:"],
         ...(signal && { signal }),
         headers: { ...Object.fromEntries(headers), "accept-encoding": "identity" },
       });

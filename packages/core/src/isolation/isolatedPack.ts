@@ -56,6 +56,7 @@ const MAX_NOTICE_CHARACTERS = 1000;
 /** Limits of one process for what is shown to the user, and for what is stored with the session. */
 const MAX_NOTICES = 200;
 const MAX_STATE_BYTES = 64 * 1024 * 1024;
+const MAX_QUESTIONS = 200;
 /** How long the process may take to answer what nothing else limits. Its late tools may have to come first. */
 const ANSWER_LIMIT_MS = 30_000;
 /** Its tools ask like those of any other third party, also if it declares one of our names. */
@@ -153,6 +154,7 @@ class Runner {
   /** What the running process has used of its limits. */
   #notices = 0;
   #stateBytes = 0;
+  #questions = 0;
   #sentState: string | undefined;
   #sentModel: string | undefined;
   #isDisposed = false;
@@ -184,7 +186,9 @@ class Runner {
       ...(has.has("redirect") && {
         redirect: async (args) => {
           const { message } = await this.#request("redirect", { tool: name, args });
-          return readRedirect(message.result);
+          const target = readRedirect(message.result);
+          if (target !== undefined && !this.#tools.has(target.name)) this.#checkCalls(target.name);
+          return target;
         },
       }),
       ...((has.has("describeCall") || has.has("findAccessNeeds")) && {
@@ -333,7 +337,8 @@ class Runner {
   ): Promise<string> {
     const call = given ?? { signal: new AbortController().signal, onOutput: () => undefined };
     const { granted, contained, basis, wantsView } = call;
-    const offers = ["attach", "callTool", "startAgent"].filter(
+    const { calls } = this.#options.grants;
+    const offers = ["attach", ...(calls ? ["callTool", "startAgent"] : [])].filter(
       (name) => call[name as "attach"] !== undefined,
     );
     let sent: number | undefined;
@@ -424,6 +429,7 @@ class Runner {
     let launched: Launched;
     const policy = packPolicy({
       ...{ entry, runtime: runtimeFile(), loader, grants, workspace: this.#host?.directory ?? process.cwd() },
+      projects: this.#host?.access?.writable ?? [],
       secretPaths: this.#host?.access?.secret ?? [],
     });
     try {
@@ -439,6 +445,7 @@ class Runner {
     this.#current = started;
     this.#notices = 0;
     this.#stateBytes = 0;
+    this.#questions = 0;
     this.#sentState = undefined;
     this.#sentModel = undefined;
     this.#compared.clear();
@@ -624,9 +631,11 @@ class Runner {
     if (method === "callTool" && call?.callTool) {
       if (typeof params.name !== "string" || !isRecord(params.args))
         throw new Error("callTool takes (name, args)");
+      this.#checkCalls(params.name);
       return await call.callTool(params.name, params.args);
     }
     if (method === "startAgent" && call?.startAgent && isRecord(params.request)) {
+      this.#checkCalls("startAgent");
       return await call.startAgent(params.request as never);
     }
     throw new Error(`the host does not offer ${quote(method.slice(0, 50))} here`);
@@ -637,10 +646,19 @@ class Runner {
     return this.#options.grants.files === "write" && capabilities.includes("write");
   }
 
+  /** Other tools read and change what the user did not grant to this pack. */
+  #checkCalls(what: string): void {
+    if (this.#options.grants.calls) return;
+    throw new Error(
+      `the pack may not call ${quote(what)}. It must declare needs.calls, and you must approve that with agent pack update`,
+    );
+  }
+
   async #ask(question: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
     const { ask } = this.#host ?? {};
     const { message, fields = [], url } = question;
     if (!ask || typeof message !== "string" || !Array.isArray(fields)) throw new Error("no one can be asked");
+    if (++this.#questions > MAX_QUESTIONS) throw new Error(`it asked more than ${MAX_QUESTIONS} questions`);
     return await ask({
       // Set by the host: a pack cannot impersonate another pack or the agent.
       source: `the pack ${this.#options.name}`,

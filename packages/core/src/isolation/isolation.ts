@@ -194,12 +194,13 @@ export function grantsOf({ needs, tools, hooks }: PackManifest): PackGrants {
     ...(files && { files }),
     ...(hosts && { hosts }),
     ...(capabilities.has("execute") && { programs: true }),
+    ...(needs.calls && { calls: true }),
     ...(methods.length > 0 && { hooks: methods }),
   };
 }
 
 /** The grants as lines for a user: `may connect to api.acme.com`. */
-export function describeGrants({ files, hosts = [], programs, hooks = [] }: PackGrants): string[] {
+export function describeGrants({ files, hosts = [], programs, calls, hooks = [] }: PackGrants): string[] {
   return [
     files === undefined
       ? "may read no files"
@@ -210,6 +211,7 @@ export function describeGrants({ files, hosts = [], programs, hooks = [] }: Pack
         ? "may connect to every host of the public internet"
         : `may connect to ${hosts.join(", ")}`,
     ...(programs ? ["may start programs, in the same sandbox"] : []),
+    ...(calls ? ["may call other tools and start agents in its calls, and sees the results"] : []),
     ...HOOK_LINES.flatMap(([names, line]) => (names.some((name) => hooks.includes(name)) ? [line] : [])),
   ];
 }
@@ -227,16 +229,22 @@ const HOOK_LINES: readonly (readonly [names: readonly HookName[], line: string])
 const SEEING_HOOKS: readonly HookName[] = ["beforeCall", "beforeRun", "afterCall", "onMessage", "onStop"];
 
 /**
- * Whether a pack sees calls of other tools, or messages, and could send them to a host. Not if the user accepted each of these
- * hooks together with each of these hosts before.
+ * Whether a pack sees calls of other tools, their results, or messages, and could send them to a host. Not if the user accepted
+ * each of these grants together with each of these hosts before.
  */
-export function maySendOthers({ hooks = [], hosts = [] }: PackGrants, accepted: PackGrants = {}): boolean {
-  const seeing = hooks.filter((hook) => SEEING_HOOKS.includes(hook));
+export function maySendOthers({ hosts = [], ...grants }: PackGrants, accepted: PackGrants = {}): boolean {
+  const seeing = seeingGrants(grants);
   if (hosts.length === 0 || seeing.length === 0) return false;
   const isNew = (one: string, known: readonly string[] = []): boolean => !known.includes(one);
   return (
-    seeing.some((hook) => isNew(hook, accepted.hooks)) || hosts.some((host) => isNew(host, accepted.hosts))
+    seeing.some((one) => isNew(one, seeingGrants(accepted))) ||
+    hosts.some((host) => isNew(host, accepted.hosts))
   );
+}
+
+/** The grants by which a pack gets what does not concern it. */
+function seeingGrants({ hooks = [], calls }: PackGrants): string[] {
+  return [...hooks.filter((hook) => SEEING_HOOKS.includes(hook)), ...(calls ? ["calls"] : [])];
 }
 
 /** The sandbox program used here. `node` with the problem if there is no other. */
@@ -347,7 +355,14 @@ async function inTrial<T>(
   use: (process: PackProcess, url: string) => Promise<T>,
 ): Promise<T> {
   const policy = packPolicy({
-    ...{ entry, loader, runtime: runtimeFile(), grants: { programs }, workspace: "/", secretPaths: [] },
+    ...{
+      entry,
+      loader,
+      runtime: runtimeFile(),
+      grants: { programs },
+      workspace: process.cwd(),
+      secretPaths: [],
+    },
   });
   const launched = await launch(policy, program, { userNamespace });
   const network = new HostNetwork(hosts);

@@ -167,7 +167,8 @@ export function readGrants(value: unknown): PackGrants {
 /** Checks the access that a pack declares to need. Throws if it is malformed. */
 function readNeeds(value: unknown): PackNeeds {
   if (!isRecord(value)) throw wrong("needs", value);
-  const { files, hosts } = value;
+  const { files, hosts, calls } = value;
+  if (calls !== undefined && typeof calls !== "boolean") throw wrong("needs.calls", calls);
   if (files !== undefined && files !== "read" && files !== "write") throw wrong("needs.files", files);
   for (const host of hosts === undefined ? [] : texts("needs.hosts", hosts)) {
     if (host !== ANY_HOST) parseHostPattern(host, "needs.hosts", quote(ANY_HOST));
@@ -175,6 +176,7 @@ function readNeeds(value: unknown): PackNeeds {
   return {
     ...(files !== undefined && { files }),
     ...(hosts !== undefined && { hosts: texts("needs.hosts", hosts) }),
+    ...(calls === true && { calls }),
   };
 }
 

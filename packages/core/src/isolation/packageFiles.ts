@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { isInside, isRecord, quotePath } from "@agent/internal";
 
 /** bubblewrap accepts 9,000 arguments, and each package needs three. */
@@ -13,9 +13,17 @@ export interface PackageFiles {
   readonly links: readonly { readonly path: string; readonly target: string }[];
 }
 
-/** Finds the files of the package of `entry`, which is a canonical path. */
-export function packageFiles(entry: string): PackageFiles {
+/**
+ * Finds the files of the package of `entry`, which is a canonical path. The author of a pack chooses the names of its
+ * dependencies, and in a folder also the links to them: so a link to the user's `projects`, or to a directory around the package
+ * or a project, is not followed. A package that is part of a project may depend on others there.
+ */
+export function packageFiles(entry: string, projects: readonly string[] = []): PackageFiles {
   const root = packageRoot(entry);
+  const isForeign = (path: string): boolean =>
+    !isInstalled(path) &&
+    ([root, ...projects].some((one) => isInside(path, one)) ||
+      projects.some((one) => isInside(one, path) && (isInstalled(root) || !isInside(one, root))));
   const directories = new Set<string>();
   const links = new Map<string, string>();
   const waiting = [root];
@@ -29,6 +37,7 @@ export function packageFiles(entry: string): PackageFiles {
       const path = findPackage(name, directory);
       if (path === undefined) continue;
       const target = realpathSync(path);
+      if (target !== root && isForeign(target)) continue;
       if (target !== path) links.set(path, target);
       waiting.push(target);
     }
@@ -42,6 +51,10 @@ export function packageFiles(entry: string): PackageFiles {
       .filter(([path]) => !outer.some((directory) => isInside(directory, path)))
       .map(([path, target]) => ({ path, target })),
   };
+}
+
+function isInstalled(path: string): boolean {
+  return path.split(sep).includes("node_modules");
 }
 
 /** The directory of the package that a file belongs to. For a file without a package, only the file is readable. */

@@ -41,23 +41,28 @@ export interface PolicyOptions {
   readonly grants: PackGrants;
   /** The working directory of the agent, readable if the pack may read files. */
   readonly workspace: string;
+  /** Other directories of the user's projects. */
+  readonly projects?: readonly string[];
   /** Absolute paths that require approval to read. */
   readonly secretPaths: readonly string[];
 }
 
 export function packPolicy(options: PolicyOptions): PackPolicy {
-  const { entry, runtime, loader, grants, workspace, secretPaths } = options;
-  const { directories, links } = packageFiles(entry);
-  const tools = loader === undefined ? [] : packageFiles(canonicalPath(loader)).directories;
+  const { entry, runtime, loader, grants, workspace, projects = [], secretPaths } = options;
   const project = canonicalPath(workspace);
+  const { directories, links } = packageFiles(entry, [
+    project,
+    ...projects.map((path) => canonicalPath(path)),
+  ]);
+  const tools = loader === undefined ? [] : packageFiles(canonicalPath(loader)).directories;
   const mayRead = grants.files !== undefined;
   const readable = [...directories, ...tools, runtime, ...(mayRead ? [project] : [])];
   return {
     readable: readable.filter((path) => !readable.some((other) => other !== path && isInside(other, path))),
     links: links.filter(({ path }) => !mayRead || !isInside(project, path)),
-    hidden: mayRead
-      ? secretPaths.map((path) => canonicalPath(path)).filter((path) => isInside(project, path))
-      : [],
+    hidden: secretPaths
+      .map((path) => canonicalPath(path))
+      .filter((path) => readable.some((directory) => isInside(directory, path))),
     cwd: mayRead ? project : "/",
     env: {
       // Path rules need the real working directory, and some modules do not load without it.

@@ -49,6 +49,11 @@ export interface PackNeeds {
    * internet. Default: `*` if a tool has the capability `network`, else none.
    */
   readonly hosts?: readonly string[];
+  /**
+   * `true`: its calls may call tools of other packs (`call.callTool`, `redirect`) and start child agents, and get the results.
+   * Default: they may not, since the results can contain what the pack itself may not read.
+   */
+  readonly calls?: boolean;
 }
 
 export interface RegisterOptions {

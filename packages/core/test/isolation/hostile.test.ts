@@ -213,6 +213,15 @@ describe.skipIf(!isEnforced)("a hostile pack", () => {
     await own.dispose();
   });
 
+  test("calls no other tool and starts no agent, by whatever message", async () => {
+    const own = open();
+    const [callTool, startAgent] = [vi.fn(), vi.fn()];
+    for (const name of ["nestedCall", "forcedCalls"]) await own.run(name, {}, { callTool, startAgent });
+    expect([callTool.mock.calls, startAgent.mock.calls]).toEqual([[], []]);
+    expect((await own.run("elsewhere")).text).toContain('the pack may not call "neighbour"');
+    await own.dispose();
+  });
+
   test("harms only its own answers", async () => {
     const own = open();
     expect((await own.run("reject")).text).toBe("still here");

@@ -180,7 +180,8 @@ describe.skipIf(!isEnforced)("a pack in its own process", () => {
       }),
       execute: async (args: Record<string, unknown>) => `neighbour got ${JSON.stringify(args)}`,
     };
-    const pack = isolation.pack({ name: "helper", entry, manifest, grants: {}, required: "enforced" });
+    const grants = { calls: true };
+    const pack = isolation.pack({ name: "helper", entry, manifest, grants, required: "enforced" });
     const calls = (name: string) => ({ calls: [{ name, args: {} }] });
     const provider = scriptedProvider([calls("nested"), calls("counted"), calls("counted"), "Done."]);
     const agent = new Agent(provider, {
@@ -342,6 +343,19 @@ describe("the network of a pack", () => {
     ["another scheme", ["*"], "file:///etc/passwd", "only http and https"],
   ])("refuses %s", async (_, hosts, url, reason) => {
     await expect(new HostNetwork(hosts).fetch({ url }, undefined)).rejects.toThrow(reason);
+  });
+
+  test("uses no open connection of another pack, whose address was not checked", async () => {
+    const server = createServer((_, response) => response.end("local"));
+    await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+    const url = `http://localhost:${(server.address() as { port: number }).port}/`;
+    const [named, any] = [new HostNetwork([new URL(url).host]), new HostNetwork(["*"])];
+    const { stream } = (await named.fetch({ url }, undefined)) as { stream: number };
+    expect(String(await named.read(stream))).toBe("local");
+    expect(await named.read(stream)).toBeUndefined();
+    await expect(any.fetch({ url }, undefined)).rejects.toThrow("not on the public internet");
+    for (const network of [named, any]) network.close();
+    server.close();
   });
 
   test("reports a response that ends too early, also if the pack reads it later", async () => {

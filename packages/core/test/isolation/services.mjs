@@ -51,6 +51,12 @@ export function register(registry, host) {
     }),
   );
   registry.register(
+    tool("ask_often", async () => {
+      const question = { source: "", message: "Sure?", fields: [], signal: new AbortController().signal };
+      for (;;) await host.ask(question);
+    }),
+  );
+  registry.register(
     tool("ask_briefly", async () => {
       const controller = new AbortController();
       setTimeout(() => controller.abort(new Error("no longer")), 10);

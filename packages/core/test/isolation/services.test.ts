@@ -50,6 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
+const CALLS = { grants: { calls: true } };
 const EVERYTHING = { hooks: ["beforeCall", "afterCall", "onMessage", "onSessionStart"] as const };
 
 function packWith({ approved = manifest, grants = {} as object } = {}) {
@@ -120,6 +121,19 @@ describe.skipIf(!isEnforced)("an isolated pack with more than tools", () => {
         maySendOthers(sends, before),
       ),
     ).toEqual([false, true, true, true]);
+  });
+
+  test("needs a separate yes for a pack that calls other tools and may connect", () => {
+    const calls = readManifest({ ...manifest, needs: { calls: true, hosts: ["a.example"] }, hooks: [] });
+    const grants = grantsOf(calls);
+    expect(readGrants(JSON.parse(JSON.stringify(grants)))).toEqual(grants);
+    expect(describeGrants(grants)).toContain(
+      "may call other tools and start agents in its calls, and sees the results",
+    );
+    const { calls: _, ...connects } = grants;
+    const before = [{}, connects, grants, { ...grants, hosts: ["b.example"] }];
+    expect(before.map((accepted) => maySendOthers(grants, accepted))).toEqual([true, true, false, true]);
+    expect([maySendOthers(connects), maySendOthers({ calls: true })]).toEqual([false, false]);
   });
 
   test("finds tools of a server with what was granted", async () => {
@@ -289,6 +303,16 @@ describe.skipIf(!isEnforced)("an isolated pack with more than tools", () => {
     await withPack(async (registry) => {
       registry.register(echo);
       expect((await registry.run("stands_for", { to: "echo", a: 1 })).text).toBe('the secret is {"a":1}');
+    }, CALLS);
+  });
+
+  test("redirects a call only to its own tools unless calls were granted", async () => {
+    await withPack(async (registry) => {
+      registry.register(echo);
+      expect((await registry.run("stands_for", { to: "echo" })).text).toContain(
+        'the pack may not call "echo". It must declare needs.calls',
+      );
+      expect((await registry.run("stands_for", { to: "seen" })).text).toBe("[]");
     });
   });
 
@@ -299,7 +323,7 @@ describe.skipIf(!isEnforced)("an isolated pack with more than tools", () => {
       expect((await registry.run("pass_much", {}, { callTool })).text).toMatch(/callTool has 2\d+ bytes/);
       expect(registry.services.jobs.list()).toMatchObject([{ id: "job-1" }]);
       expect(registry.services.jobs.list()[0]?.ended).toBeUndefined();
-    });
+    }, CALLS);
   });
 
   test("closes a question when the pack no longer waits for the answer, or its process is gone", async () => {
@@ -319,6 +343,17 @@ describe.skipIf(!isEnforced)("an isolated pack with more than tools", () => {
         await registry.run("exit");
         expect(questions[1]?.signal.aborted).toBe(true);
         expect((await asked).text).toContain("ended with code 3");
+      },
+      { host: { ask } },
+    );
+  });
+
+  test("asks a limited number of questions", async () => {
+    const ask = vi.fn(async () => ({ answer: "no" as const }));
+    await withPack(
+      async (registry) => {
+        expect((await registry.run("ask_often")).text).toContain("it asked more than 200 questions");
+        expect(ask).toHaveBeenCalledTimes(200);
       },
       { host: { ask } },
     );
