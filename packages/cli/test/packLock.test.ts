@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { hasTerminal, Sandbox } from "./agent.js";
@@ -124,6 +124,21 @@ describe("the lock of packs", () => {
     replace(pack([GREET, { name: "more" }]));
     expect((await box.run(["pack", "update", "./mine", "--yes"])).code).toBe(0);
     expect((await box.run(["tool", "run", "more"])).stdout).toBe("more ran\n");
+  });
+
+  test("removes no directory that it names behind a link of the project", async () => {
+    const box = new Sandbox();
+    mkdirSync(join(box.root, "outside/documents"), { recursive: true });
+    mkdirSync(join(box.project, ".agent/packs"), { recursive: true });
+    symlinkSync(join(box.root, "outside"), join(box.project, ".agent/packs/link"));
+    const place = "./.agent/packs/link/documents";
+    box.write("agent.config.json", JSON.stringify({ packs: [place] }));
+    const git = { source: "git+https://example.com/a.git", commit: "0".repeat(40) };
+    const entry = { version: "1.0.0", packName: "friendly", git, files: "sha256-", tools: {}, secrets: [] };
+    box.write("packs.lock.json", JSON.stringify({ v: 1, packs: { [place]: { ...entry, services: [] } } }));
+    const { code, stderr } = await box.run(["pack", "remove", "friendly"]);
+    expect([code, stderr]).toEqual([0, stderr]);
+    expect(existsSync(join(box.root, "outside/documents"))).toBe(true);
   });
 
   test("cannot be changed by a tool call", async () => {

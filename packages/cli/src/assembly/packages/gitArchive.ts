@@ -12,7 +12,10 @@ import { EXIT } from "../../process/exitCodes.js";
 
 const LIMIT_MS = 5 * 60_000;
 const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
+/** What git may list: enough for 100,000 files. A few objects can describe billions. */
+const MAX_LISTING = 16 * 1024 * 1024;
 const MAX_MESSAGE = 2000;
+const TOO_LARGE = "The repository is larger than 256 MB, so it is not a pack.";
 
 const ADDRESS = /^(?:git\+(?:https|ssh|file)|https|ssh):\/\/\S+$/;
 const SHORT_ADDRESS = /^github:([\w.-]+\/[\w.-]+)$/;
@@ -83,6 +86,9 @@ export async function archiveGit(
   await runGit(["fetch", "--quiet", "--depth=1", "--no-tags", "--end-of-options", url, reference], directory);
   const commit = (await runGit(["rev-parse", "--verify", "FETCH_HEAD^{commit}"], directory)).trim();
   const tree = path === "" ? commit : `${commit}:${path}`;
+  const files = await runGit(["ls-tree", "-r", "-l", "--full-tree", tree], directory);
+  const sizes = [...files.matchAll(/^\d+ blob \w+ +(\d+)\t/gm)].map(([, size]) => Number(size));
+  if (sizes.reduce((sum, size) => sum + size, 0) > MAX_ARCHIVE_BYTES) throw new CliError(TOO_LARGE);
   await runGit(["archive", "--format=tgz", "--prefix=package/", tree], directory, file);
   // Also extracted as files, for content that is not a package. Symlinks become files that contain their target.
   const folder = join(directory, "files");
@@ -127,6 +133,7 @@ async function runGit(args: readonly string[], cwd: string, file?: string): Prom
   const ended = new Promise<string>((resolve, reject) => {
     child.on("error", (error) => reject(new CliError(`git cannot be started: ${error.message}`)));
     child.on("close", (code) => {
+      if (output.length > MAX_LISTING) return reject(new CliError(TOO_LARGE));
       if (code === 0) return resolve(output);
       reject(
         new CliError(
@@ -138,7 +145,8 @@ async function runGit(args: readonly string[], cwd: string, file?: string): Prom
   });
   if (file === undefined) {
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-      if (output.length < MAX_ARCHIVE_BYTES) output += chunk;
+      output += chunk;
+      if (output.length > MAX_LISTING) child.kill("SIGKILL");
     });
     return await ended;
   }
@@ -157,10 +165,7 @@ function limit(): Transform {
     transform(chunk: Buffer, _, done) {
       bytes += chunk.length;
       const isTooLarge = bytes > MAX_ARCHIVE_BYTES;
-      done(
-        isTooLarge ? new CliError("The repository is larger than 256 MB, so it is not a pack.") : null,
-        chunk,
-      );
+      done(isTooLarge ? new CliError(TOO_LARGE) : null, chunk);
     },
   });
 }

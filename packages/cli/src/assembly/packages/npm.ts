@@ -2,12 +2,13 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { devNull } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { isRecord } from "@agent/core/toolkit";
+import { isRecord, quote } from "@agent/core/toolkit";
 import { hasEnded, processTag, readRegularFile, safeVariables, startableProgram } from "@agent/internal";
 import { ensurePrivateDirectory, homeDirectory, ownProgram } from "@agent/terminal/host";
 import { CliError } from "../../process/errors.js";
 import { EXIT } from "../../process/exitCodes.js";
 import { stateDirectory, userPackagesDirectory } from "../../process/paths.js";
+import { isOwnPack } from "../../settings/packs/resolve.js";
 
 const MANIFEST = `${JSON.stringify({ private: true, description: "Packages of the agent command" }, undefined, 2)}\n`;
 const MAX_OUTPUT = 8 * 1024 * 1024;
@@ -109,9 +110,37 @@ export async function stagePackage(
   directory: string,
 ): Promise<{ readonly name: string; readonly folder: string }> {
   await installPackages(directory, [specifier]);
+  checkInstalledNames(directory, specifier);
   const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
   const [name = ""] = Object.keys(manifest.dependencies ?? {});
   return { name, folder: join(directory, "node_modules", name) };
+}
+
+/** `refuseBorrowedNames` for all packages that npm installed in a directory. */
+export function checkInstalledNames(directory: string, specifier: string): void {
+  // npm keeps this list in every layout, and with it what a registry says, which may differ from the package.json of a package.
+  const { packages } = JSON.parse(
+    readFileSync(join(directory, "node_modules", ".package-lock.json"), "utf8"),
+  );
+  for (const manifest of Object.values(Object(packages))) refuseBorrowedNames(manifest, specifier);
+}
+
+/**
+ * Throws for a package whose dependencies give the name of one of our packs to something else (`npm:other@1`, an address). npm
+ * would install that in the project, where a pack of such a name runs with the rights of the user.
+ */
+export function refuseBorrowedNames(manifest: unknown, specifier: string): void {
+  for (const kind of ["dependencies", "optionalDependencies", "peerDependencies"]) {
+    const wanted: Record<string, unknown> = Object(Object(manifest)[kind]);
+    const name = Object.keys(wanted).find(
+      (one) => isOwnPack(one, { file: "", local: false, own: false }) && /[:/]/.test(String(wanted[one])),
+    );
+    if (name === undefined) continue;
+    throw new CliError(
+      `${quote(specifier)} is refused: it brings ${quote(String(wanted[name]))} under the name ${quote(name)}. A pack of that name runs with your rights, so only the one from the registry may have it.`,
+      EXIT.refused,
+    );
+  }
 }
 
 /** The path of the user's own npm configuration. */

@@ -90,6 +90,11 @@ export function registerPacks(
 ): void {
   for (const pack of packs) {
     if (!pack.module) continue;
+    const other = pack.isolated && packs.find((one) => one !== pack && labelOf(one) === labelOf(pack));
+    if (other) {
+      pack.problem = `The pack ${quote(pack.name)} is not used: it calls itself ${quote(labelOf(pack))}, as the pack ${quote(other.name)} does, whose state it would get. Take one of them out of "packs".`;
+      continue;
+    }
     const module = pack.module.packName ? pack.module : { ...pack.module, packName: pack.name };
     try {
       const { options, directory } = pack;
@@ -101,6 +106,11 @@ export function registerPacks(
       pack.problem = `${errorMessage(error)} Fix or update the pack, or take it out of "packs".`;
     }
   }
+}
+
+/** The name by which a pack keeps its state. */
+function labelOf({ name, module }: LoadedPack): string {
+  return module?.packName || name;
 }
 
 /** A pack whose tools are marked as third-party, including later ones, whatever name the pack declares. */

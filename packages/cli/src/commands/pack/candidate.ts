@@ -13,7 +13,13 @@ import { quote } from "@agent/core/toolkit";
 import { canonicalPath, escapeToLine, isInside, quotePath, readRegularFile } from "@agent/internal";
 import { archiveGit, type GitSource, parseGitSource } from "../../assembly/packages/gitArchive.js";
 import { findManualInstall } from "../../assembly/packages/manualInstall.js";
-import { installPackages, stagePackage, withStagingDirectory } from "../../assembly/packages/npm.js";
+import {
+  checkInstalledNames,
+  installPackages,
+  refuseBorrowedNames,
+  stagePackage,
+  withStagingDirectory,
+} from "../../assembly/packages/npm.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { userPackagesDirectory } from "../../process/paths.js";
@@ -91,6 +97,7 @@ export async function withCandidate(
   }
   const folder = named === undefined ? undefined : reachableFolder(named, directory);
   if (named !== undefined && folder !== undefined) {
+    refuseBorrowedNames(manifestOf(folder), named);
     return await use({ name: named, folder, where: `is installed in ${escapeToLine(quotePath(folder))}` });
   }
   const start = manual.plugAndPlay ? "yarn agent" : "agent";
@@ -223,6 +230,7 @@ async function installChecked({
   if (tarball === undefined) packageName(specifier);
   await installPackages(place, [specifier]);
   const folder = installedFolder(name, place);
+  checkInstalledNames(place, name);
   if (folder === undefined) throw new CliError(`npm reported success, and ${name} is not in ${place}.`);
   const different = differentFile(examined, folder);
   if (different === undefined) return;

@@ -1,3 +1,4 @@
+import { errorMessage } from "@agent/core/toolkit";
 import { countOf, escapeToLine } from "@agent/internal";
 import type { PackTool } from "@agent/testing";
 import { installCommand } from "../../assembly/packages/manualInstall.js";
@@ -53,8 +54,13 @@ export async function packList({
     const locked = besideCli ? undefined : lock[name];
     if (locked?.isolation !== undefined) return await approved(locked);
     if (!trusted && !besideCli) return NOT_LOADED;
-    if (!besideCli && !everything && !isPackTrusted(entryOf(folder), directory)) return CHANGED;
-    return await inspectPack(entryOf(folder));
+    try {
+      const entry = entryOf(folder);
+      if (!besideCli && !everything && !isPackTrusted(entry, directory)) return CHANGED;
+      return await inspectPack(entry);
+    } catch (error) {
+      return { tools: [], problem: errorMessage(error) };
+    }
   };
   const installed = findInstalledPacks(directory);
   // Folders, plugins and the user's own packs are not packages of this project.

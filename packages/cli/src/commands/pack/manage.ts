@@ -1,10 +1,10 @@
 import { existsSync, realpathSync, rmSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import type { PackServices } from "@agent/core";
 import { serviceNames } from "@agent/core/host";
 import type { Isolation, IsolationLevel, PackManifest } from "@agent/core/isolation";
 import { errorMessage, quote } from "@agent/core/toolkit";
-import { didYouMean, escapeToLine, isInside } from "@agent/internal";
+import { canonicalPath, didYouMean, escapeToLine } from "@agent/internal";
 import { ensurePrivateDirectory, sizeText } from "@agent/terminal/host";
 import { latestCommit, parseGitSource } from "../../assembly/packages/gitArchive.js";
 import { findManualInstall } from "../../assembly/packages/manualInstall.js";
@@ -31,10 +31,13 @@ import {
   packChanges,
   packLockFile,
   readPackLock,
+  textChanges,
   writeLockedPack,
 } from "../../settings/packs/lock.js";
 import { isPluginFolder, readPlugin, readServers } from "../../settings/packs/plugin.js";
 import { isOwnPack } from "../../settings/packs/resolve.js";
+import { ProjectFiles } from "../../settings/trust/projectFiles.js";
+import { isTrusted } from "../../settings/trust/trust.js";
 import {
   archivesFolder,
   type Candidate,
@@ -228,8 +231,10 @@ async function examineAndUpdate(
   const place = user ? userPackagesDirectory() : directory;
   const installed = install ? installedCandidate(candidate, place) : folder;
   const isCurrent = installed !== undefined && digestFiles(installed) === digestFiles(folder);
-  // A pack that was added without isolation stays without it until the user asks for it.
-  const accepted = isolation ?? (locked && (locked.isolation?.required ?? "none"));
+  const file = configFile(directory, user) ?? newConfigFile(directory, user);
+  // A pack that was added without isolation stays without it until the user asks for it. A lock of others decides nothing.
+  const approved = user || isLockTrusted(file) ? locked : undefined;
+  const accepted = isolation ?? (approved && (approved.isolation?.required ?? "none"));
   if (
     locked !== undefined &&
     isCurrent &&
@@ -243,8 +248,10 @@ async function examineAndUpdate(
   if (found === undefined) return EXIT.done;
   if (locked === undefined) print(`${escapeToLine(name)} brings:\n${await listOf(found, candidate)}`);
   else {
-    const { describeGrants } = await import("@agent/core/isolation");
-    const changes = packChanges(locked, found, describeGrants);
+    const { describeGrants, readManifest } = await import("@agent/core/isolation");
+    const [before, after] = [locked, found].map(({ isolation: one }) => one && readManifest(one.manifest));
+    const texts = before && after ? textChanges(before, after) : [];
+    const changes = [...packChanges(locked, found, describeGrants), ...texts];
     print(escapeToLine(`${name}: version ${locked.version} → ${found.version}`));
     print(changes.length === 0 ? ", with the same tools and rights\n" : "\n");
     for (const change of changes) print(`  ${escapeToLine(change)}\n`);
@@ -256,7 +263,6 @@ async function examineAndUpdate(
     print(`${unchanged(candidate)} What you approved before stays as it is.\n`);
     return EXIT.done;
   }
-  const file = configFile(directory, user) ?? newConfigFile(directory, user);
   const change = async (): Promise<void> => {
     if (!isCurrent) await install?.();
     await writeLockedPack(packLockFile(file), name, found);
@@ -264,6 +270,14 @@ async function examineAndUpdate(
   await keepTrust(file, change, installed ?? folder);
   print(`${escapeToLine(name)} ${escapeToLine(found.version)} is approved.\n`);
   return EXIT.done;
+}
+
+/** Whether the user approved the packs in the lock next to a config on this machine. */
+function isLockTrusted(file: string): boolean {
+  if (!existsSync(file)) return false;
+  const limits = new ProjectFiles(file);
+  limits.addLimits(packLockFile(join(realpathSync(dirname(file)), basename(file))));
+  return isTrusted(file, limits);
 }
 
 const IN_PROCESS = "To run it with your rights instead: --isolation none";
@@ -296,7 +310,7 @@ async function examine(
     );
   }
   const lines = [
-    `${name} ${escapeToLine(version)} ${candidate.where}.`,
+    `${escapeToLine(name)} ${escapeToLine(version)} ${candidate.where}.`,
     ...factLines(folder, facts),
     `  Isolation: ${escapeToLine(status?.detail ?? "none")}`,
     status === undefined
@@ -346,6 +360,12 @@ async function examineIsolated(
   } catch (error) {
     throw new CliError(
       `${name} is not a pack that works in its own process: ${errorMessage(error)} ${unchanged(candidate)} ${IN_PROCESS}`,
+    );
+  }
+  if (manifest.packName !== undefined && isOwnName(manifest.packName)) {
+    throw new CliError(
+      `${name} calls itself ${quote(manifest.packName)}, whose state it would get. ${unchanged(candidate)} ${IN_PROCESS}`,
+      EXIT.refused,
     );
   }
   for (const { description, problem } of manifest.late) {
@@ -614,7 +634,8 @@ export async function packRemove({
   if (isInstalled) await uninstallPackages(place, [name]);
   removeArchives(place, name);
   const folder = resolve(dirname(lockFile), name);
-  if (git && isPath(name) && isInside(archivesFolder(place), folder))
+  // Only what the command made there: a lock and links of the project may name another directory.
+  if (git && isPath(name) && canonicalPath(dirname(folder)) === canonicalPath(archivesFolder(place)))
     rmSync(folder, { recursive: true, force: true });
   const servers = services.flatMap((one) => /^MCP server (.+)$/.exec(one)?.slice(1) ?? []);
   for (const server of servers) {

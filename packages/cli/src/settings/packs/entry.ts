@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isRecord } from "@agent/core/toolkit";
+import { isRecord, quote } from "@agent/core/toolkit";
+import { canonicalPath, isInside, quotePath } from "@agent/internal";
+import { CliError } from "../../process/errors.js";
 
 /** The entry in `keywords` of package.json that marks a package as a pack. */
 export const PACK_KEYWORD = "agent-pack";
@@ -9,11 +11,16 @@ export const PACK_KEYWORD = "agent-pack";
 const CONDITIONS = ["node", "import", "module-sync", "default"];
 
 /**
- * The file that importing a package loads, by its `exports` or `main`. It may be missing if the package is not built.
+ * The file that importing a package loads, by its `exports` or `main`. It may be missing if the package is not built. Throws for
+ * one outside of the package: a pack would run with the files around it.
  */
 export function entryOf(directory: string): string {
-  const { exports, main } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
-  return join(directory, importTarget(exports) ?? (typeof main === "string" ? main : "index.js"));
+  const manifest = join(directory, "package.json");
+  const { exports, main } = JSON.parse(readFileSync(manifest, "utf8"));
+  const target = importTarget(exports) ?? (typeof main === "string" ? main : "index.js");
+  const entry = join(directory, target);
+  if (isInside(canonicalPath(directory), canonicalPath(entry))) return entry;
+  throw new CliError(`${quotePath(manifest)}: the entry ${quote(target)} is not a file of the package.`);
 }
 
 function importTarget(target: unknown): string | undefined {

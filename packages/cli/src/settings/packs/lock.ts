@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { IsolationLevel, PackGrants, PackManifest } from "@agent/core/isolation";
 import { isRecord, quote, writeFileAtomic } from "@agent/core/toolkit";
 import { quotePath, readRegularFile } from "@agent/internal";
@@ -59,7 +60,8 @@ export function readPackLock(file: string): PackLock {
   if (bytes === undefined) return {};
   const lock = parsed(bytes.toString());
   if (isRecord(lock) && lock.v === 1 && isRecord(lock.packs) && Object.values(lock.packs).every(isLocked)) {
-    return lock.packs as PackLock;
+    // Without the properties of every object: a pack may be named "constructor".
+    return Object.assign(Object.create(null), lock.packs);
   }
   const isConflict = /^<{7} /m.test(bytes.toString());
   const cure = isConflict ? "It has a merge conflict: take the file of one side" : "Restore it";
@@ -127,6 +129,25 @@ export function packChanges(
     ...added("secrets").map((name) => `gets the secret ${name}`),
     ...added("services").map((name) => `brings ${name}`),
     ...allowed(after).filter((line) => !known.includes(line)),
+  ];
+}
+
+/** Which texts for the model an update changes, one line each: the lists of a pack show only their names. */
+export function textChanges(before: PackManifest, after: PackManifest): string[] {
+  const tools = Object.keys(after.tools).filter(
+    (name) =>
+      before.tools[name] !== undefined &&
+      !isDeepStrictEqual(before.tools[name]?.schema, after.tools[name]?.schema),
+  );
+  const agents = after.agents.filter((agent) => {
+    const known = before.agents.find(({ name }) => name === agent.name);
+    return known !== undefined && !isDeepStrictEqual(known, agent);
+  });
+  const isOther = before.prompts.length > 0 && !isDeepStrictEqual(before.prompts, after.prompts);
+  return [
+    ...tools.map((name) => `tool ${name}: its description or its arguments are different`),
+    ...agents.map(({ name }) => `agent ${name}: its instructions are different`),
+    ...(isOther && after.prompts.length > 0 ? ["its prompt text is different"] : []),
   ];
 }
 
