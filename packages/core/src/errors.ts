@@ -1,3 +1,5 @@
+import type { ChatMessage } from "./providers/interface.js";
+
 /** The codes of all errors that core throws. Branch on `code`; the message is for humans. */
 export type AgentErrorCode =
   | "invalid_argument"
@@ -44,6 +46,8 @@ export class AgentError extends Error implements AgentErrorDetails {
   declare readonly retryable?: boolean;
   declare readonly requestId?: string;
   declare readonly provider?: string;
+  /** The conversation of a child agent that failed: `startAgent` continues it with `history`. Not enumerable. */
+  declare readonly messages?: readonly ChatMessage[];
 
   constructor(
     code: AgentErrorCode,
@@ -60,6 +64,14 @@ export class AgentError extends Error implements AgentErrorDetails {
 export function withProvider(error: AgentError, provider: string | undefined): AgentError {
   if (provider === undefined || error.provider !== undefined) return error;
   return Object.assign(error, { provider });
+}
+
+/** Returns the same error with the conversation of the child agent that failed with it. */
+export function withMessages(error: unknown, messages: readonly ChatMessage[]): unknown {
+  // A log that prints the error must not print a whole conversation.
+  return isAgentError(error)
+    ? Object.defineProperty(error, "messages", { value: messages, configurable: true })
+    : error;
 }
 
 /** Returns whether the error is an `AgentError` of any copy of core, with this code if one is given. */

@@ -32,13 +32,15 @@ test("records files right before a call runs and after it, where undo is on", as
     onProblem: expect.fail,
   });
   expect(decides).toEqual(approval);
-  const run = async (): Promise<void> => {
-    await hooks.beforeRun?.({ id: "1" } as never);
-    expect(await hooks.afterCall?.({ id: "1" } as never, {} as never)).toBeUndefined();
+  const run = async (scope: string): Promise<void> => {
+    await hooks.beforeRun?.({ scope, id: "1" } as never);
+    expect(await hooks.afterCall?.({ scope, id: "1" } as never, {} as never)).toBeUndefined();
   };
-  await run();
+  await run("");
   expect(seen).toEqual([]);
   undo = log;
-  await run();
-  expect(seen).toEqual(["before 1", "after 1"]);
+  await run("");
+  // Agents that run at the same time may use the same ids.
+  await run("1/1/0/");
+  expect(seen).toEqual(["before 1", "after 1", "before 1/1/0/1", "after 1/1/0/1"]);
 });

@@ -1,4 +1,4 @@
-import type { Approve, CallHooks } from "@agent/core";
+import type { Approve, CallHooks, HookCall } from "@agent/core";
 import type { AskPerson, CallRules, PermissionPlace, Permissions } from "@agent/core/host";
 import { quote } from "@agent/core/toolkit";
 import type { UndoLog } from "../undo/undoLog.js";
@@ -34,14 +34,19 @@ export function createGate(options: GateOptions): Gate {
       name: "undo",
       timeoutMs: HOOK_LIMIT_MS,
       beforeRun: async (call) => {
-        await undo()?.before(call, place?.root);
+        await undo()?.before({ ...call, id: keyOf(call) }, place?.root);
       },
-      afterCall: async ({ id }) => {
-        await undo()?.after(id, place?.root);
+      afterCall: async (call) => {
+        await undo()?.after(keyOf(call), place?.root);
         return undefined;
       },
     },
   };
+}
+
+/** Child agents that run at the same time may use the same ids. */
+function keyOf({ scope, id }: HookCall): string {
+  return `${scope}${id}`;
 }
 
 /** Converts core's `Approve` to an `AskPerson`. Its "always" allows the tool for this session. */

@@ -40,7 +40,9 @@ export function hookProxies(
       const either = signal ? AbortSignal.any([signal, limit]) : limit;
       return decisionOf(await ask({ hook, ...question }, either, call)) as never;
     };
-    const aboutCall = ({ id, name, args, capabilities }: HookCall) => ({ id, name, args, capabilities });
+    const aboutCall = ({ scope, id, name, args, capabilities }: HookCall) => ({
+      ...{ scope, id, name, args, capabilities },
+    });
     const all: Required<Pick<CallHooks, HookName>> = {
       beforeCall: (call) => send({ method: "beforeCall", event: aboutCall(call) }, call.signal, call),
       beforeRun: (call) => send({ method: "beforeRun", event: aboutCall(call) }, call.signal, call),

@@ -454,8 +454,8 @@ function hookCall(
   { name, args, capabilities }: PreparedCall,
   run: Run,
 ): Omit<HookCall, "describe"> {
-  const { context, signal } = run;
-  return { id, name, args, capabilities, context, signal };
+  const { scope, context, signal } = run;
+  return { scope, id, name, args, capabilities, context, signal };
 }
 
 function denied(reason: string): ToolResult {

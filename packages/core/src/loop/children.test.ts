@@ -3,7 +3,7 @@ import { agentWith, call, collect, toolTexts } from "../../test/conversation.js"
 import { deferred, fakeTool } from "../../test/fixtures.js";
 import type { AgentOptions } from "../agentOptions.js";
 import type { AgentEvent } from "../events.js";
-import type { ChatRequest, ChatResponse } from "../providers/interface.js";
+import type { ChatMessage, ChatRequest, ChatResponse } from "../providers/interface.js";
 import type { ScriptedAnswer } from "../providers/replay.js";
 import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/tool.js";
 import { ChildSlots } from "./children.js";
@@ -39,6 +39,39 @@ describe("a child agent", () => {
       { role: "user", content: "Find it." },
     ]);
     expect(toolTexts(agent)).toEqual(["Found it."]);
+  });
+
+  test("fails with its conversation, which can be continued", async () => {
+    let messages: readonly ChatMessage[] = [];
+    const requests: ChatRequest[] = [];
+    const agent = agentWith(
+      [
+        call("delegate"),
+        call("read"),
+        (request) => {
+          requests.push(request);
+          return "Continued.";
+        },
+        "Done.",
+      ],
+      [
+        fakeTool("read"),
+        fakeTool("delegate", async (_args, running) => {
+          const failure = await running
+            ?.startAgent?.({ message: "Find it.", maxTurns: 1 })
+            .catch((error) => error);
+          expect(failure).toMatchObject({ code: "turn_limit" });
+          // A log must not print a whole conversation.
+          expect(JSON.stringify(Object.entries(failure))).not.toContain("Find it.");
+          ({ messages } = failure);
+          return (await running?.startAgent?.({ message: "Go on.", history: messages }))?.text ?? "";
+        }),
+      ],
+    );
+    await agent.chat("Go.");
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+    expect(requests[0]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
+    expect(toolTexts(agent)).toEqual(["Continued."]);
   });
 
   test("gets the named tools among those its parent has enabled, and cannot call the others", async () => {

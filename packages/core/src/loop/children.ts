@@ -1,6 +1,6 @@
 import { findContentProblem, wellFormed } from "../conversation/content.js";
 import { Conversation } from "../conversation/conversation.js";
-import { AgentError, isAgentError, throwIfAborted } from "../errors.js";
+import { AgentError, isAgentError, throwIfAborted, withMessages } from "../errors.js";
 import type { AgentEvent, DoneEvent } from "../events.js";
 import type { ChatProvider } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
@@ -207,6 +207,8 @@ export function createChildStarter(
         ...(reader && { output }),
         ...(end && { worktree: end }),
       };
+    } catch (error) {
+      throw withMessages(error, [...conversation.sessionContext]);
     } finally {
       release();
     }

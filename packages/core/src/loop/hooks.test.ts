@@ -32,6 +32,27 @@ const packOf = (hooks: CallHooks): ToolPack => ({
   register: (registry) => registry.provide?.({ hooks }),
 });
 
+test("names the child agent or the script that makes a call, in its scope", async () => {
+  const seen: string[] = [];
+  const agent = agentWith(
+    [call("delegate"), call("read"), "Read.", "Done."],
+    [
+      fakeTool("delegate", async (_args, running) => {
+        await running?.callTool?.("read", {});
+        return (await running?.startAgent?.({ message: "Read." }))?.text ?? "";
+      }),
+      fakeTool("read"),
+    ],
+    { hooks: [{ name: "names", afterCall: ({ scope, name }) => void seen.push(`${scope} ${name}`) }] },
+  );
+  await agent.chat("go");
+  expect(seen.map((text) => text.replace(/call_\w+/g, "ID"))).toEqual([
+    "1/ID/t0/ read",
+    "1/ID/0/ read",
+    " delegate",
+  ]);
+});
+
 describe("before a call", () => {
   test("sends a denial to the model with the hook's name and reason, and does not run the tool", async () => {
     const { agent, read } = reader([{ name: "office hours", beforeCall: () => ({ deny: "It is night." }) }]);

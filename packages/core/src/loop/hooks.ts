@@ -15,6 +15,11 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 export type HookCall<Context = unknown> = HookedCall & MessageContext<Context>;
 
 interface HookedCall {
+  /**
+   * `""`, or the path of calls to the child agent or the script that makes the call. Agents that run at the same time
+   * may use the same ids; `scope` and `id` together are unique.
+   */
+  readonly scope: string;
   readonly id: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
