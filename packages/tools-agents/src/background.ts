@@ -5,12 +5,12 @@ import type {
   BackgroundJobs,
   ChildAgentAnswer,
 } from "@agent/core";
-import { errorMessage, quote } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
 
 const MOST_ENDED = 20;
 
 /** The outcome of a background agent: an answer, or an error. */
-export type Ending = { readonly answer: ChildAgentAnswer } | { readonly problem: string };
+export type Ending = { readonly answer: ChildAgentAnswer } | { readonly error: unknown };
 
 interface Worker {
   readonly id: string;
@@ -47,7 +47,7 @@ export class BackgroundAgents implements BackgroundJobs {
     agent.done
       .then((answer) => end("answered", { answer }))
       // Also if the answer cannot be passed on.
-      .catch((error: unknown) => end("failed", { problem: errorMessage(error) }))
+      .catch((error: unknown) => end("failed", { error }))
       .catch(() => undefined);
   }
 

@@ -15,20 +15,34 @@ export const EFFORTS = [
 ] as const satisfies readonly Effort[];
 const MAX_FILE_BYTES = 128 * 1024;
 const MAX_FILES = 100;
-const NAME = /^[A-Za-z][\w-]{0,63}$/;
+/** The name of an agent: part of its children's ids, which name files and branches. */
+export const AGENT_NAME = /^[A-Za-z][\w-]{0,63}$/;
 
-/** The tool names in agents written for another program, and our equivalents. */
-const FOREIGN_TOOLS: Readonly<Record<string, string>> = {
-  Bash: "run_bash",
-  Edit: "edit_file",
-  Glob: "search_files",
-  Grep: "search_text",
-  LS: "list_dir",
-  Read: "read_file",
-  WebFetch: "web_fetch",
-  WebSearch: "web_search",
-  Write: "write_file",
-};
+/** The tool names in agents written for another program, and our equivalents; `""` if there is none. */
+const FOREIGN_TOOLS: ReadonlyMap<string, string> = new Map([
+  ["Bash", "run_bash"],
+  ["Edit", "edit_file"],
+  ["Glob", "search_files"],
+  ["Grep", "search_text"],
+  ["LS", "list_dir"],
+  ["MultiEdit", "edit_file"],
+  ["Read", "read_file"],
+  ["WebFetch", "web_fetch"],
+  ["WebSearch", "web_search"],
+  ["Write", "write_file"],
+  ...[
+    ...["Agent", "AskUserQuestion", "BashOutput", "ExitPlanMode", "KillBash", "KillShell", "NotebookEdit"],
+    ...["NotebookRead", "Skill", "SlashCommand", "Task", "TodoRead", "TodoWrite", "ToolSearch"],
+  ].map((name) => [name, ""] as const),
+]);
+
+/** Names that stand for models of one vendor, in agents written for another program: its parent's model, or the small one. */
+const FOREIGN_MODELS: ReadonlyMap<string, Pick<AgentDefinition, "small">> = new Map([
+  ["inherit", {}],
+  ["opus", {}],
+  ["sonnet", {}],
+  ["haiku", { small: true as const }],
+]);
 
 /** The definitions in the Markdown files of a directory, sorted by file. A file that cannot be used becomes a problem. */
 export function readDefinitions(directory: string): {
@@ -90,7 +104,7 @@ export function parseDefinition(content: string, fileName: string, place: string
     throw new Error('it has no front matter: lines between "---" and "---" at its start');
   const fields = parseFields(head);
   const { name = fileName, description, model, effort, maxTurns, isolation } = fields;
-  if (typeof name !== "string" || !NAME.test(name)) {
+  if (typeof name !== "string" || !AGENT_NAME.test(name)) {
     throw new Error(
       `${quote(String(name))} is not a name: letters, digits, "-" and "_", starting with a letter`,
     );
@@ -103,20 +117,32 @@ export function parseDefinition(content: string, fileName: string, place: string
     description,
     prompt,
     place,
-    ...(fields.tools !== undefined && { tools: toolNames(fields.tools) }),
-    ...(typeof model === "string" && model !== "inherit" && { model }),
+    ...toolsOfFile(fields),
+    ...(typeof model === "string" && (FOREIGN_MODELS.get(model) ?? { model })),
     ...(effort !== undefined && { effort: checkedEffort(effort) }),
     ...(maxTurns !== undefined && { maxTurns: checkedTurns(maxTurns) }),
     ...(isolation !== undefined && { isolation: checkedIsolation(isolation) }),
   };
 }
 
+function toolsOfFile({
+  tools,
+  disallowedTools,
+}: ReturnType<typeof parseFields>): Pick<AgentDefinition, "tools" | "optionalTools" | "withoutTools"> {
+  const names = tools === undefined ? undefined : toolNames(tools);
+  const ours = (all: readonly string[]) => all.map((name) => FOREIGN_TOOLS.get(name) ?? name).filter(Boolean);
+  // The pack of an equivalent may be missing.
+  const foreign = names?.filter((name) => FOREIGN_TOOLS.has(name)) ?? [];
+  return {
+    ...(names && { tools: ours(names) }),
+    ...(foreign.length > 0 && { optionalTools: ours(foreign) }),
+    ...(disallowedTools !== undefined && { withoutTools: ours(toolNames(disallowedTools)) }),
+  };
+}
+
 function toolNames(value: string | readonly string[]): string[] {
   const names = typeof value === "string" ? value.split(",") : value;
-  return names
-    .map((name) => name.trim())
-    .filter((name) => name !== "")
-    .map((name) => FOREIGN_TOOLS[name] ?? name);
+  return names.map((name) => name.trim()).filter((name) => name !== "");
 }
 
 function checkedEffort(value: string | readonly string[]): Effort {

@@ -14,7 +14,13 @@ export interface AgentDefinition {
    * agents.
    */
   readonly tools?: readonly string[] | "read";
+  /** Those of `tools` that need not exist. */
+  readonly optionalTools?: readonly string[];
+  /** The tools it may not use. */
+  readonly withoutTools?: readonly string[];
   readonly model?: string;
+  /** Whether it uses the small model of its parent, if there is one. */
+  readonly small?: true;
   readonly effort?: Effort;
   readonly maxTurns?: number;
   /** `"worktree"`: it works in its own git work tree. */
@@ -50,26 +56,35 @@ const BUILT_IN: readonly AgentDefinition[] = [
   },
 ];
 
+/** Where agents are defined, besides the config. */
+interface DefinitionPlaces {
+  /** The user's own directories. */
+  readonly own?: readonly string[];
+  /** The project, if its files may define agents. */
+  readonly project?: string | undefined;
+  readonly ofPacks?: (() => readonly PackAgent[]) | undefined;
+  readonly usesProject?: (() => boolean) | undefined;
+}
+
 /**
- * The agents of one registration: of the config, of files in the project if `usesProject`, of packs, and built-in ones.
+ * The agents of one registration: of the user, of files in the project if `usesProject`, of packs, and built-in ones.
  */
 export class Definitions {
-  readonly #configured: readonly AgentDefinition[];
+  readonly #ofUser: readonly AgentDefinition[];
   readonly #ofProject: readonly AgentDefinition[];
   readonly #ofPacks: () => readonly PackAgent[];
   readonly #usesProject: () => boolean;
   readonly problems: readonly DefinitionProblem[];
 
   constructor(
-    configured: readonly AgentDefinition[],
-    directory: string | undefined,
-    ofPacks: () => readonly PackAgent[] = () => [],
-    usesProject: () => boolean = () => true,
+    inConfig: readonly AgentDefinition[],
+    { own = [], project, ofPacks = () => [], usesProject = () => true }: DefinitionPlaces,
   ) {
-    const read =
-      directory === undefined ? [] : DIRECTORIES.map((one) => readDefinitions(join(directory, one)));
+    const places = project === undefined ? [] : DIRECTORIES.map((one) => join(project, one));
+    const ofUser = own.map(readDefinitions);
+    const read = [...ofUser, ...places.map(readDefinitions)];
     const problems = read.flatMap((one) => one.problems);
-    const found = new Map(configured.map((one) => [one.name, one]));
+    const found = new Map(inConfig.map((one) => [one.name, one]));
     const reserved = new Set(BUILT_IN.map(({ name }) => name));
     for (const one of read.flatMap(({ definitions }) => definitions)) {
       const first = found.get(one.name);
@@ -83,8 +98,10 @@ export class Definitions {
         problems.push({ place: one.place, problem: `${quote(one.name)} is built in. Choose another name` });
       } else found.set(one.name, one);
     }
-    this.#configured = configured;
-    this.#ofProject = [...found.values()].filter((one) => !configured.includes(one));
+    const users = new Set([...inConfig, ...ofUser.flatMap(({ definitions }) => definitions)]);
+    const all = [...found.values()];
+    this.#ofUser = all.filter((one) => users.has(one));
+    this.#ofProject = all.filter((one) => !users.has(one));
     this.#ofPacks = ofPacks;
     this.#usesProject = usesProject;
     this.problems = problems;
@@ -96,7 +113,7 @@ export class Definitions {
       ({ systemPrompt, ...rest }): AgentDefinition => ({ ...rest, prompt: systemPrompt, place: "a pack" }),
     );
     const ofProject = this.#usesProject() ? this.#ofProject : [];
-    const all = [...this.#configured, ...ofProject, ...BUILT_IN, ...packs];
+    const all = [...this.#ofUser, ...ofProject, ...BUILT_IN, ...packs];
     const byName = new Map<string, AgentDefinition>();
     for (const one of all) if (!byName.has(one.name)) byName.set(one.name, one);
     return [...byName.values()];
@@ -117,8 +134,8 @@ export class Definitions {
 /** The tools of a child. */
 export interface ChildTools {
   readonly names: readonly string[];
-  /** Whether all of them only read. */
-  readonly onlyRead: boolean;
+  /** Whether one of them may change files. */
+  readonly mayWrite: boolean;
 }
 
 /**
@@ -126,19 +143,20 @@ export interface ChildTools {
  * an unknown tool.
  */
 export function toolsOf(
-  { name, tools, place }: AgentDefinition,
+  { name, tools, optionalTools = [], withoutTools = [], place }: AgentDefinition,
   registry: PackRegistry,
   own: readonly string[],
 ): ChildTools {
   const known = registry.getToolNames().filter((tool) => !own.includes(tool));
-  const unknown = Array.isArray(tools) ? tools.find((tool) => !registry.hasTool(tool)) : undefined;
+  const isUnknown = (tool: string): boolean => !registry.hasTool(tool) && !optionalTools.includes(tool);
+  const unknown = Array.isArray(tools) ? tools.find(isUnknown) : undefined;
   if (unknown !== undefined) {
     throw new Error(
       `the agent ${quote(name)} (${place}) names the tool ${quote(unknown)}, which does not exist. ${didYouMean(unknown, known)}`,
     );
   }
   const usable = known
-    .filter((tool) => registry.isToolEnabled(tool))
+    .filter((tool) => registry.isToolEnabled(tool) && !withoutTools.includes(tool))
     .map((tool): Pick<ToolDetails, "name" | "capabilities"> => {
       return registry.describeTool?.(tool) ?? { name: tool, capabilities: [] };
     });
@@ -146,7 +164,11 @@ export function toolsOf(
     tools === undefined ? true : tools === "read" ? onlyReads(tool) : tools.includes(tool.name),
   );
   if (chosen.length === 0) throw new Error(`the agent ${quote(name)} (${place}) has no tool that is on.`);
-  return { names: chosen.map((tool) => tool.name), onlyRead: chosen.every(onlyReads) };
+  return { names: chosen.map((tool) => tool.name), mayWrite: chosen.some(mayWrite) };
+}
+
+function mayWrite({ capabilities }: Pick<ToolDetails, "capabilities">): boolean {
+  return capabilities.length === 0 || capabilities.some((one) => one !== "read" && one !== "network");
 }
 
 function onlyReads({ capabilities }: Pick<ToolDetails, "capabilities">): boolean {

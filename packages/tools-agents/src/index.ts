@@ -1,15 +1,17 @@
-import { join } from "node:path";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
 import {
+  type AgentError,
   type ChildAgentAnswer,
   type ChildAgentRequest,
   type DefinedToolCall,
   definePack,
   defineTool,
 } from "@agent/core";
-import { quote, truncateMiddle } from "@agent/core/toolkit";
+import { errorMessage, quote, truncateMiddle } from "@agent/core/toolkit";
 import { BackgroundAgents } from "./background.js";
 import { Conversations } from "./conversations.js";
-import { EFFORTS } from "./definitionFiles.js";
+import { AGENT_NAME, EFFORTS } from "./definitionFiles.js";
 import { type AgentDefinition, Definitions, toolsOf } from "./definitions.js";
 import { type AgentProgram, commandWords, PROGRAM, PROGRAM_TOOLS, programTools } from "./programs.js";
 
@@ -45,6 +47,8 @@ const OPTIONS = {
         additionalProperties: false,
       },
     },
+    /** Further directories with files of agents. */
+    directories: { type: "array", items: { type: "string", minLength: 1 } },
     /** Whether agents are read from files of the project. */
     projectAgents: { type: "boolean" },
     /** The maximum number of characters of a child's answer that its parent gets. */
@@ -70,6 +74,8 @@ export interface ConfiguredAgent
 export interface AgentsOptions {
   /** Agents by name, besides those in files of the project and those of packs. */
   readonly agents?: Readonly<Record<string, ConfiguredAgent>>;
+  /** Further directories with files of agents, such as `~/.claude/agents`. */
+  readonly directories?: readonly string[];
   /** Whether agents in `.agents/agents`, `.agent/agents` and `.claude/agents` are used. Default true. */
   readonly projectAgents?: boolean;
   /** The maximum number of characters of a child's answer that its parent gets. Default 30000. */
@@ -88,7 +94,7 @@ export const { packName, packApiVersion, followsDirectory, register } = definePa
   followsDirectory: true,
   setup(host, registry) {
     const options = host.options as AgentsOptions;
-    const { agents = {}, projectAgents = true, maxResult = DEFAULT_RESULT } = options;
+    const { agents = {}, directories = [], projectAgents = true, maxResult = DEFAULT_RESULT } = options;
     const { directory = process.cwd(), worktrees = false } = host;
     const configured = Object.entries(agents).map(([name, one]) => configuredAgent(name, one));
     const programs = new Map<string, AgentProgram>(
@@ -102,12 +108,12 @@ export const { packName, packApiVersion, followsDirectory, register } = definePa
       for (const tool of programTools(programs, environment, directory))
         registry.register(tool, { deferred: true });
     }
-    const definitions = new Definitions(
-      configured,
-      projectAgents ? directory : undefined,
-      host.agents,
-      host.usesInstructions,
-    );
+    const definitions = new Definitions(configured, {
+      own: directories.map((one) => resolve(directory, one.replace(/^~(?=\/|$)/, homedir()))),
+      project: projectAgents ? directory : undefined,
+      ofPacks: host.agents,
+      usesProject: host.usesInstructions,
+    });
     const kept = host.directories?.project;
     const conversations = new Conversations(kept === undefined ? undefined : join(kept, "conversations"));
 
@@ -121,8 +127,8 @@ export const { packName, packApiVersion, followsDirectory, register } = definePa
       definition: AgentDefinition,
       request: Pick<ChildAgentRequest, "message" | "history">,
     ): ChildAgentRequest => {
-      const { name, prompt, model, effort, maxTurns, isolation } = definition;
-      const { names, onlyRead } = toolsOf(definition, registry, OWN);
+      const { name, prompt, model, small, effort, maxTurns, isolation } = definition;
+      const { names, mayWrite } = toolsOf(definition, registry, OWN);
       if (isolation && !worktrees) throw new Error(noWorktrees(definition));
       return {
         ...request,
@@ -130,10 +136,11 @@ export const { packName, packApiVersion, followsDirectory, register } = definePa
         systemPrompt: prompt,
         tools: names,
         // Two writing agents in the same directory would overwrite each other's changes.
-        exclusive: !onlyRead && !isolation,
+        exclusive: mayWrite && !isolation,
         label: name,
         ...(isolation && { worktree: id }),
         ...(model !== undefined && { model }),
+        ...(small && { small }),
         ...(effort !== undefined && { effort }),
         ...(maxTurns !== undefined && { maxTurns }),
       };
@@ -163,6 +170,22 @@ export const { packName, packApiVersion, followsDirectory, register } = definePa
       };
     };
 
+    /**
+     * Stores the conversation of a child that failed, so that its work is not lost. Returns the error with how to
+     * continue it.
+     */
+    const failureOf = async (
+      id: string,
+      { name, isolation }: AgentDefinition,
+      error: unknown,
+    ): Promise<unknown> => {
+      const { messages = [], code } = error as Partial<AgentError>;
+      const hasWorked = messages.some(({ role }) => role === "assistant");
+      if (!hasWorked || code === "suspended" || code === "aborted") return error;
+      await conversations.keep(id, { agent: name, messages, ...(isolation && { isolation }) });
+      return new Error(`${errorMessage(error)} [agent ${id}: ${SEND} continues it.]`, { cause: error });
+    };
+
     /** Runs a child until it answers. */
     const run = async (
       id: string,
@@ -172,7 +195,9 @@ export const { packName, packApiVersion, followsDirectory, register } = definePa
     ): Promise<string> => {
       const { startAgent } = call;
       if (!startAgent) throw new Error("this call was not made by an agent, so it cannot start one.");
-      const answer = await startAgent(childRequest(id, definition, request));
+      const answer = await startAgent(childRequest(id, definition, request)).catch(async (error: unknown) => {
+        throw await failureOf(id, definition, error);
+      });
       const before = request.history?.length ?? 0;
       const { text, figures, isDone } = await endingOf(id, definition, answer, before, maxResult);
       call.report({ ok: isDone, summary: figures, view: { type: "markdown", text: answer.text } });
@@ -192,8 +217,8 @@ export const { packName, packApiVersion, followsDirectory, register } = definePa
         (onEvent) => start(childRequest(id, definition, { message }), onEvent),
         async (ending) => {
           const text =
-            "problem" in ending
-              ? `The agent failed: ${ending.problem}`
+            "error" in ending
+              ? `The agent failed: ${errorMessage(await failureOf(id, definition, ending.error))}`
               : (await endingOf(id, definition, ending.answer, 0, LONGEST_NOTICE)).text;
           notify({ source: id, text: `The agent ${id} has ended.\n\n${text}` });
         },
@@ -323,6 +348,11 @@ export const { packName, packApiVersion, followsDirectory, register } = definePa
 });
 
 function configuredAgent(name: string, { prompt, acp, env: _, ...rest }: ConfiguredAgent): AgentDefinition {
+  if (!AGENT_NAME.test(name)) {
+    throw new Error(
+      `the agent ${quote(name)} needs another name: letters, digits, "-" and "_", starting with a letter.`,
+    );
+  }
   if ((prompt === undefined) === (acp === undefined)) {
     throw new Error(
       `the agent ${JSON.stringify(name)} needs either a prompt or acp, the command of another program.`,

@@ -6,6 +6,7 @@ import {
   type AgentEvent,
   type AgentOptions,
   type ApprovalRequest,
+  type ChatProvider,
   type ChatRequest,
   contentText,
   defineTool,
@@ -165,6 +166,33 @@ describe("agent_run", () => {
     await agent.chat("go");
     expect(efforts).toEqual(["low", "low"]);
     expect(results(agent)[0]).toContain("Stopped after 2 turns");
+  });
+
+  test("runs agents at the same time that read and use the network", async () => {
+    let running = 0;
+    const together = async () => {
+      running++;
+      await vi.waitFor(() => expect(running).toBe(2));
+      return "ok";
+    };
+    const call = { name: "agent_run", args: { agent: "research", task: "x" } };
+    const agent = agentWith([{ calls: [call, call] }, together, together, "Done."], {
+      packs: [
+        defineTool({
+          ...{ name: "fetch", description: "x", input: { type: "object", properties: {} } },
+          capabilities: ["network"],
+          execute: () => "ok",
+        }),
+      ],
+      options: { agents: { research: { description: "x", prompt: "x", tools: ["look", "fetch"] } } },
+    });
+    await agent.chat("go");
+    expect(results(agent)).toEqual([expect.stringMatching(/^ok\n/), expect.stringMatching(/^ok\n/)]);
+  });
+
+  test("refuses a name in the options that cannot be part of an id", () => {
+    const options = { agents: { "../my agent": { description: "x", prompt: "x" } } };
+    expect(() => agentWith([], { options })).toThrow('"../my agent" needs another name');
   });
 
   test("runs readers at the same time, and those that write one after the other", async () => {
@@ -328,6 +356,34 @@ describe("agent_send", () => {
     expect(results(second)[0]).toContain("More found.");
   });
 
+  test("continues a child that failed, whose work is kept", async () => {
+    let continued: ChatRequest | undefined;
+    const agent = agentWith(
+      [
+        run("short"),
+        call("look"),
+        ({ messages }) => {
+          const id = idOf(contentText(messages.at(-1)?.content ?? ""));
+          return call("agent_send", { id, message: "Answer now." });
+        },
+        (request) => {
+          continued = request;
+          return "Found.";
+        },
+        "Done.",
+      ],
+      { options: { agents: { short: { description: "x", prompt: "x", maxTurns: 1 } } } },
+    );
+    await agent.chat("go");
+    expect(results(agent)[0]).toMatch(
+      /Stopped after 1 turns .*\[agent short-\w+: agent_send continues it\.\]$/,
+    );
+    expect(continued?.messages.map(({ role }) => role)).toEqual([
+      ...["system", "user", "assistant", "tool", "user"],
+    ]);
+    expect(results(agent)[1]).toContain("Found.");
+  });
+
   test("refuses a second message while the agent answers one", async () => {
     let id = "";
     const agent = agentWith([
@@ -460,6 +516,52 @@ You review changes.
     );
     await agent.chat("go");
     expect(offered).toEqual([["look", "read_file"]]);
+  });
+
+  test("leave out tools and models of another program that have no equivalent, and those it may not use", async () => {
+    define(
+      ".claude/agents/writer.md",
+      "---\ndescription: Writes.\ntools: Read, TodoWrite, WebFetch, MultiEdit, look\ndisallowedTools: Edit\nmodel: sonnet\n---\nx",
+    );
+    define(".claude/agents/quick.md", "---\ndescription: Is quick.\nmodel: haiku\n---\nx");
+    define(".claude/agents/todo.md", "---\ndescription: Plans.\ntools: TodoWrite\n---\nx");
+    const offered: string[][] = [];
+    const seen = (request: ChatRequest) => {
+      offered.push(request.tools.map((one) => one.function.name));
+      return "ok";
+    };
+    const small: ChatProvider = {
+      model: "small",
+      respond: async () => ({ content: "from the small model", toolCalls: [], finishReason: "stop" }),
+    };
+    const agent = agentWith([run("writer"), seen, run("quick"), run("todo"), "Done."], {
+      packs: [tool("read_file", "read"), tool("edit_file", "write")],
+      smallModel: small,
+    });
+    await agent.chat("go");
+    expect(offered).toEqual([["look", "read_file"]]);
+    expect(results(agent)[1]).toContain("from the small model");
+    expect(results(agent)[2]).toContain("has no tool that is on");
+  });
+
+  test("are read from the directories in the options, before those of the project", async () => {
+    define("mine/reviewer.md", FILE.replace("Reviews changes.", "Mine."));
+    define("mine/explore.md", FILE.replace("reviewer", "explore"));
+    define(".agents/agents/reviewer.md", FILE);
+    let text = "";
+    const agent = agentWith(
+      [
+        ({ tools }) => {
+          text = tools.find((one) => one.function.name === "agent_run")?.function.description ?? "";
+          return "Done.";
+        },
+      ],
+      // The directories of the user are no files of the project.
+      { options: { directories: ["mine", "missing"] }, host: { usesInstructions: () => false } },
+    );
+    await agent.chat("go");
+    expect(text).toContain("- reviewer: Mine.");
+    expect(text).toContain("- explore: Finds things out");
   });
 
   test("are left alone with projectAgents: false", async () => {

@@ -32,7 +32,11 @@ function signal<T = void>() {
  * answers when it is released, `send ID` continues one, anything else is answered.
  */
 function setUp(
-  options: { readonly wake?: boolean; readonly approve?: (one: ApprovalRequest) => unknown } = {},
+  options: {
+    readonly wake?: boolean;
+    readonly approve?: (one: ApprovalRequest) => unknown;
+    readonly maxTurns?: number;
+  } = {},
 ) {
   const released = signal();
   const notices: WakeNotice[] = [];
@@ -62,6 +66,7 @@ function setUp(
   };
   const agent = new Agent(provider, {
     packs: [agents, save],
+    ...(options.maxTurns !== undefined && { maxTurns: options.maxTurns }),
     ...(options.approve && {
       approve: async (request) => ((await options.approve?.(request)) ?? "allow") as "allow",
     }),
@@ -151,6 +156,16 @@ test("reports the answer of an agent whose call was denied", async () => {
   expect((await woken.promise).text).toContain("answer to work");
 });
 
+test("names an agent that failed, and its conversation can be continued", async () => {
+  const { agent, released, woken } = setUp({ maxTurns: 1 });
+  released.resolve();
+  await agent.chat("start").catch(() => undefined);
+  const { text } = await woken.promise;
+  expect(text).toMatch(
+    /The agent failed: Stopped after 1 turns .*\[agent worker-\w+: agent_send continues it\.\]/,
+  );
+});
+
 test("runs in the foreground where no host can wake, and says so", async () => {
   const { agent, released, lastResult, jobs } = setUp({ wake: false });
   released.resolve();
@@ -179,7 +194,7 @@ test("reports an answer that cannot be passed on as a failure, and leaves no rej
       throw new Error("the conversation is closed");
     },
   );
-  await expect.poll(() => endings).toEqual([{ answer }, { problem: "the conversation is closed" }]);
+  await expect.poll(() => endings).toEqual([{ answer }, { error: new Error("the conversation is closed") }]);
   // Node.js reports rejections before the next timer.
   await new Promise((resolve) => setImmediate(resolve));
   expect(unhandled).toEqual([]);
