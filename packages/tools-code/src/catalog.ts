@@ -73,6 +73,15 @@ export class Catalog {
     throw new Error(`there is no tool ${quote(name)}. ${didYouMean(name, names)}`);
   }
 
+  /** Whether one of these tools, or of all tools, may change files. */
+  mayWrite(names: readonly string[] | undefined): boolean {
+    const chosen = this.#tools((tool) => isUsable(tool) && (names?.includes(tool.name) ?? true));
+    return chosen.some(
+      ({ capabilities }) =>
+        capabilities.length === 0 || capabilities.some((one) => one !== "read" && one !== "network"),
+    );
+  }
+
   /** Whether results of this tool are values. */
   hasValues(name: string): boolean {
     return this.#registry.describeTool?.(name)?.outputSchema !== undefined;

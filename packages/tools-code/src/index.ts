@@ -65,7 +65,7 @@ const MAX_OUTPUT = 8 * 1024 * 1024;
 
 const DESCRIPTION = `Run a JavaScript or TypeScript program that calls your other tools. Use it for many calls, or for results that need filtering, counting or combining: only what the program prints or returns comes back to you.
 - \`await tools.NAME(args)\` calls a tool. It takes the same arguments as the function NAME and needs the same approval. A call that fails or is denied throws a ToolError whose message is the reason. Calls in Promise.all run at the same time.
-- \`print(value)\` and \`return value\` are the result. \`await find("words")\` lists further tools, \`await describe("name")\` shows one whole, \`await agent({ task, tools? })\` starts a child agent and returns its answer.
+- \`print(value)\` and \`return value\` are the result. \`await find("words")\` lists further tools, \`await describe("name")\` shows one whole, \`await agent({ task, tools? })\` starts a child agent and returns its answer. Agents that can only read run at the same time, others one after the other.
 - There are no imports, files, network, timers or clock: use tools. Await every call.
 `;
 

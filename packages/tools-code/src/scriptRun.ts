@@ -191,9 +191,13 @@ export class ScriptRun {
     const { startAgent } = this.#options.call;
     if (!startAgent) return failed("agent", "no agent runs this script, so it cannot start agents");
     if (typeof task !== "string") return failed("agent", "it takes a task: agent({ task: … })");
+    const names = Array.isArray(tools) ? tools.map(String) : undefined;
     try {
       const { text, finishReason } = await startAgent({
         message: task,
+        inheritPrompt: true,
+        // Two writing agents in the same directory would overwrite each other's changes.
+        exclusive: this.#options.catalog.mayWrite(names),
         ...(tools !== undefined && { tools: tools as string[] }),
         label: typeof label === "string" && label !== "" ? label : "script",
       });

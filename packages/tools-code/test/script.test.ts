@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { type AgentEvent, defineTool, ToolRegistry } from "@agent/core";
+import { type AgentEvent, type ChatRequest, defineTool, ToolRegistry } from "@agent/core";
 import * as code from "@agent/tools-code";
 import { describe, expect, test, vi } from "vitest";
 import { runScript, scriptAgent } from "./support.js";
@@ -228,6 +228,34 @@ return (await tools.echo({ text: first.text })) + first!.text;`,
     expect(JSON.parse(text).sort()).toEqual(["answer 1", "answer 2"]);
     const labels = new Set(events.flatMap((event) => (event.type === "child" ? [event.label] : [])));
     expect(labels).toEqual(new Set(["script", "helper"]));
+  });
+
+  test("gives child agents the system prompt, and runs those that may write one after the other", async () => {
+    let running = 0;
+    let most = 0;
+    const prompts: unknown[] = [];
+    const alone = async ({ messages }: ChatRequest) => {
+      most = Math.max(most, ++running);
+      prompts.push(messages[0]?.content);
+      // Another agent would ask the model meanwhile.
+      for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+      running--;
+      return "ok";
+    };
+    const together = async () => {
+      running++;
+      await vi.waitFor(() => expect(running).toBe(2));
+      return "ok";
+    };
+    const script = `const twice = (tools) => Promise.all([1, 2].map(() => agent({ task: "x", ...tools })));
+await twice({}); await twice({ tools: ["echo"] });`;
+    await runScript(script, {
+      tools: [echo],
+      answers: [alone, alone, together, together],
+      systemPrompt: "You are in /project.",
+    });
+    expect(most).toBe(1);
+    expect(prompts).toEqual(["You are in /project.", "You are in /project."]);
   });
 
   test("works without an agent, except for its calls", async () => {
