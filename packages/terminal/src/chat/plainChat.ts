@@ -6,6 +6,7 @@ import { escapeInvisible, onAbort } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { approvalLines, approvalPrompt, readDecision } from "../approval/approvalQuestion.js";
 import { contextText, cutOffText, noticeText, retryText, usageText } from "../display/notices.js";
+import { childLines } from "../display/plainActivity.js";
 import { finishedLines, headerLines } from "../display/toolBlock.js";
 import { History } from "../input/history.js";
 import type { MenuItem } from "../input/menu.js";
@@ -291,12 +292,13 @@ class PlainView implements ChatView {
         return [contextText(event)];
       case "notice":
         return [noticeText(event)];
+      case "child":
+        return childLines(event);
       case "reasoning":
       case "tool_draft":
       case "tool_output":
       case "tool_process":
       case "tool_progress":
-      case "child":
       case "steered":
       case "usage":
         return [];

@@ -74,6 +74,90 @@ describe("Activity", () => {
     expect(subject.frame(WIDTH, ROWS).rows.join("\n")).toMatch(/and \d+ more agents/);
   });
 
+  test("draws the calls of a script inside its call, with their changes, and all of them when expanded", () => {
+    const subject = activity();
+    const script = { id: "s", name: "run_script", about: { title: "const a = 1", kind: "execute" as const } };
+    subject.event({ type: "tool_requested", id: "s", name: "run_script", args: {}, title: "const a = 1" });
+    subject.event({ ...script, type: "tool_start", args: {} });
+    const about = (title: string) => ({ title, kind: "read" as const });
+    for (let n = 0; n < 40; n++) {
+      const read = { id: `s/t${n}`, name: "read_file", parent: "s" };
+      subject.event({ ...read, type: "tool_requested", args: {}, title: `r${n}.ts` });
+      subject.event({ ...read, type: "tool_start", args: {}, about: about(`r${n}.ts`) });
+      const view = { type: "code" as const, text: "secret text" };
+      subject.event({
+        ...{ ...read, type: "tool_end", outcome: "ok", text: "x", durationMs: 5, summary: "12 lines", view },
+      });
+    }
+    const write = { id: "s/w", name: "write_file", parent: "s" };
+    subject.event({ ...write, type: "tool_requested", args: {}, title: "sum.txt" });
+    subject.event({ ...write, type: "tool_start", args: {} });
+    const running = subject.frame(WIDTH, ROWS);
+    expect(running.above).toEqual([""]);
+    expect(running.rows.length).toBeLessThanOrEqual(ROWS);
+    expect(running.rows.join("\n")).toMatch(
+      /run_script {2}const a = 1\n.*✓ read_file {2}r38\.ts[\s\S]*write_file {2}sum\.txt · /,
+    );
+    const hunks = [{ oldStart: 1, newStart: 1, lines: ["+the sum"] }];
+    subject.event({
+      ...{ ...write, type: "tool_end", outcome: "ok", text: "x", durationMs: 5 },
+      view: { type: "diff", files: [{ path: "sum.txt", change: "created", added: 1, removed: 0, hunks }] },
+    });
+    const failed = { id: "s/f", name: "run_bash", parent: "s" };
+    subject.event({ ...failed, type: "tool_requested", args: {}, title: "npm test" });
+    subject.event({ ...failed, type: "tool_end", outcome: "denied", text: "no", durationMs: 5 });
+    expect(subject.frame(WIDTH, ROWS).above).toEqual([]);
+    subject.event({
+      ...{ ...script, type: "tool_end", outcome: "ok", text: "3", durationMs: 9, summary: "42 calls" },
+      view: { type: "output", text: "3" },
+    });
+    const { above, rows } = subject.frame(WIDTH, ROWS);
+    expect(rows).toEqual([]);
+    expect(above.filter((row) => row.startsWith("●"))).toEqual(["● run_script  const a = 1"]);
+    const shown = above.join("\n");
+    expect(shown).toMatch(/│ ● write_file {2}sum\.txt\n│ │ .*the sum\n│ └ ✓ /);
+    expect(shown).toMatch(/│ ● run_bash {2}npm test\n│ │ no\n│ └ ✗ denied/);
+    expect(shown).toContain("│ … +40 calls (ctrl+o expands)");
+    expect(shown).not.toContain("read_file");
+    expect(above.at(-1)).toBe("└ ✓ 42 calls · 0.0s");
+    expect(subject.expand()).toBe(true);
+    const whole = subject.frame(WIDTH, ROWS).above.join("\n");
+    expect(whole).toContain("│ ● read_file  r0.ts (12 lines)\n│ ● read_file  r1.ts (12 lines)\n");
+    expect(whole).toContain("the sum");
+    expect(whole).not.toContain("secret text");
+  });
+
+  test("names what a child agent changed below its call, and what it read when expanded", () => {
+    const subject = activity();
+    const run = { id: "1", name: "agent_run", about: { title: "worker: fix it", kind: "other" as const } };
+    subject.event({ ...run, type: "tool_start", args: {} });
+    const child = (event: AgentEvent): void =>
+      subject.event({ type: "child", id: "1", child: 0, label: "worker", event });
+    const finish = (name: string, title: string, kind: "read" | "edit", more: Partial<ToolEndEvent> = {}) =>
+      child({
+        ...{ type: "tool_end", id: title, name, outcome: "ok", text: "x", durationMs: 5 },
+        about: { title, kind },
+        ...more,
+      });
+    finish("read_file", "a.ts", "read", { summary: "12 lines" });
+    const hunks = [{ oldStart: 1, newStart: 1, lines: ["-old", "+new"] }];
+    finish("edit_file", "a.ts", "edit", {
+      view: { type: "diff", files: [{ path: "a.ts", change: "edited", added: 1, removed: 1, hunks }] },
+    });
+    finish("write_file", "b.ts", "edit", { outcome: "denied", text: "no" });
+    subject.event({
+      ...{ ...run, type: "tool_end", outcome: "ok", text: "Fixed.", durationMs: 9, summary: "3 calls" },
+      view: { type: "markdown", text: "Fixed." },
+    });
+    const shown = subject.frame(WIDTH, ROWS).above.join("\n");
+    expect(shown).toMatch(
+      /● agent_run {2}worker: fix it\n│ ● edit_file {2}a\.ts ✓ \+1 −1.*\n│ ● write_file {2}b\.ts ✗ denied.*\n│ … \+1 call \(ctrl\+o expands\)\n│ Fixed\.\n└ ✓ 3 calls/,
+    );
+    subject.expand();
+    const whole = subject.frame(WIDTH, ROWS).above.join("\n");
+    expect(whole).toMatch(/read_file {2}a\.ts \(12 lines\)\n│ ● edit_file[\s\S]*old[\s\S]*new/);
+  });
+
   test("keeps emoji made of several whole, also while they arrive, and spells out other invisible characters", () => {
     const subject = activity();
     const family = "👩\u200d💻 ❤\ufe0f\u200d🔥 👍🏽\u200d👎 a\u200db";

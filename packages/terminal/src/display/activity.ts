@@ -1,4 +1,4 @@
-import type { AgentEvent, FileDiff, ToolDraftEvent } from "@agent/core";
+import type { AgentEvent, FileDiff, ToolDraftEvent, ToolRequestedEvent } from "@agent/core";
 import { draftTitle } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { formatDuration } from "../text/amounts.js";
@@ -111,10 +111,10 @@ export class Activity {
         return;
       }
       case "tool_requested":
-        this.#open(event.id, event.name, event.title);
+        this.#open(event, event.title);
         return;
       case "tool_start":
-        if (!this.#calls.has(event.id)) this.#open(event.id, event.name, event.about?.title);
+        if (!this.#calls.has(event.id)) this.#open(event, event.about?.title);
         this.#calls.start(
           event.id,
           event.about && { ...event.about, title: escapeToLine(event.about.title) },
@@ -265,11 +265,11 @@ export class Activity {
     };
   }
 
-  #open(id: string, name: string, title = ""): void {
+  #open({ id, name, parent }: Pick<ToolRequestedEvent, "id" | "name" | "parent">, title = ""): void {
     this.#drafts.clear();
     this.#finishAnswer();
     this.#sections.begin("calls");
-    this.#calls.open(id, name, escapeToLine(title));
+    this.#calls.open(id, name, escapeToLine(title), parent);
   }
 
   #finishCall(call: FinishedCall): void {

@@ -20,7 +20,7 @@ export class ExpandStore {
 
   add(call: FinishedCall): void {
     this.#push({
-      units: call.event.text.length,
+      units: call.event.text.length + (call.inner?.units ?? 0),
       label: `${escapeToLine(call.event.name)}  ${call.title}`.trim(),
       lines: (options) => expandedLines(call, options),
     });

@@ -1,6 +1,7 @@
 import type { AgentEvent, ChildEvent, FileDiff, ToolEndEvent, ToolKind } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
 import { formatDuration } from "../text/amounts.js";
+import { type InnerCall, InnerCalls } from "./innerCalls.js";
 import { LiveOutput } from "./liveOutput.js";
 import { type BlockOptions, type FinishedCall, finishedLines, openLines } from "./toolBlock.js";
 
@@ -13,8 +14,13 @@ interface TrackedCall {
   readonly id: string;
   readonly name: string;
   readonly live: LiveOutput;
+  /** The call that made this one: a script. */
+  readonly outer: TrackedCall | undefined;
   /** The child agents it has started, if any. */
   children?: ChildRows;
+  /** The running calls that it has made, and the finished ones. */
+  readonly nested: Set<TrackedCall>;
+  inner?: InnerCalls;
   title: string;
   kind: ToolKind | undefined;
   /** The changes shown in the question about it. */
@@ -29,6 +35,8 @@ interface TrackedCall {
 /** The calls of a tool round, shown and released in the order the model requested them. */
 export class OpenCalls {
   readonly #calls = new Map<string, TrackedCall>();
+  /** The calls that those calls make, until they end. */
+  readonly #nested = new Map<string, TrackedCall>();
   #asking: string | undefined;
   /** What a tool asks the user now. */
   #question: string | undefined;
@@ -45,22 +53,33 @@ export class OpenCalls {
   }
 
   has(id: string): boolean {
-    return this.#calls.has(id);
+    return this.#find(id) !== undefined;
   }
 
-  open(id: string, name: string, title: string): void {
-    const live = new LiveOutput();
-    this.#calls.set(id, {
+  #find(id: string): TrackedCall | undefined {
+    return this.#calls.get(id) ?? this.#nested.get(id);
+  }
+
+  /** `parent` is the id of the call that made it. */
+  open(id: string, name: string, title: string, parent?: string): void {
+    const outer = parent === undefined ? undefined : this.#find(parent);
+    const call: TrackedCall = {
       id,
       name,
       title,
       kind: undefined,
-      live,
+      live: new LiveOutput(),
+      outer,
+      nested: new Set(),
       previewed: undefined,
       isQuestion: false,
       startedAt: undefined,
       ended: undefined,
-    });
+    };
+    if (outer) {
+      this.#nested.set(id, call);
+      outer.nested.add(call);
+    } else this.#calls.set(id, call);
   }
 
   start(
@@ -68,7 +87,7 @@ export class OpenCalls {
     about: { readonly title: string; readonly kind: ToolKind } | undefined,
     now: number,
   ): void {
-    const call = this.#calls.get(id);
+    const call = this.#find(id);
     if (!call) return;
     call.title = about?.title ?? call.title;
     call.kind = about?.kind;
@@ -77,14 +96,21 @@ export class OpenCalls {
   }
 
   output(id: string, chunk: string): void {
-    this.#calls.get(id)?.live.push(chunk);
+    this.#find(id)?.live.push(chunk);
   }
 
   child(event: ChildEvent, now: number): void {
-    const call = this.#calls.get(event.id);
+    const call = this.#find(event.id);
     if (!call) return;
     call.children ??= new ChildRows();
     call.children.event(event, now);
+    let inner: AgentEvent = event;
+    let agent = "";
+    for (; inner.type === "child"; inner = inner.event) agent = inner.label ?? agent;
+    if (inner.type !== "tool_end") return;
+    const of = agent === "" || call.title.startsWith(`${agent}: `) ? "" : `${agent}: `;
+    const title = escapeToLine(`${of}${inner.about?.title ?? ""}`);
+    record(call, { isOfAgent: true, title, event: inner });
   }
 
   /** The call that the user is being asked about, with the changes shown in the question, or none. */
@@ -95,7 +121,7 @@ export class OpenCalls {
       return;
     }
     this.#below = id;
-    const call = this.#calls.get(id);
+    const call = this.#find(id);
     if (call) call.previewed = previewed;
   }
 
@@ -127,6 +153,14 @@ export class OpenCalls {
 
   /** Records the end of a call and returns the finished calls up to the first one that is still running. */
   end(event: ToolEndEvent): FinishedCall[] {
+    const nested = this.#nested.get(event.id);
+    if (nested?.outer) {
+      this.#nested.delete(event.id);
+      nested.outer.nested.delete(nested);
+      const { title, previewed } = nested;
+      record(nested.outer, { isOfAgent: false, title, event, ...(previewed && { previewed }) });
+      return [];
+    }
     const call = this.#calls.get(event.id);
     if (!call) return [{ title: escapeToLine(event.about?.title ?? ""), event }];
     call.ended = event;
@@ -144,6 +178,7 @@ export class OpenCalls {
   clear(): { readonly ended: FinishedCall[]; readonly lost: { name: string; title: string }[] } {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
+    this.#nested.clear();
     return {
       ended: calls.flatMap((call) => (call.ended ? [toFinished(call, call.ended, this.#below)] : [])),
       lost: calls.filter((call) => !call.ended).map(({ name, title }) => ({ name, title })),
@@ -191,6 +226,7 @@ export class OpenCalls {
             elapsedMs: startedAt === undefined ? undefined : now - startedAt,
             tail: [
               ...live.tail(tailLines, options.style.output),
+              ...nestedRows(call, tailLines, options, now),
               ...(children?.rows(tailLines * 2, now) ?? []),
             ],
             isBelowQuestion: call.id === below,
@@ -221,11 +257,54 @@ function isTitleOf(title: string, text: string): boolean {
 }
 
 function toFinished(
-  { id, title, live, previewed, isQuestion }: TrackedCall,
+  { id, title, live, inner, previewed, isQuestion }: TrackedCall,
   event: ToolEndEvent,
   below: string | undefined,
 ): FinishedCall {
-  return { title, event, live, ...(previewed && { previewed }), isQuestion, isBelowQuestion: id === below };
+  return {
+    title,
+    event,
+    live,
+    ...(inner && { inner }),
+    ...(previewed && { previewed }),
+    isQuestion,
+    isBelowQuestion: id === below,
+  };
+}
+
+/** Keeps a call that `call`, or a child agent of it, has made. */
+function record(call: TrackedCall, ended: Omit<InnerCall, "isRead">): void {
+  // The model's own call has a block.
+  if (call.outer) {
+    record(call.outer, ended);
+    return;
+  }
+  call.inner ??= new InnerCalls();
+  call.inner.add(ended);
+}
+
+/** The newest calls that a call has made: finished ones, then the running ones with the last output of the newest one. */
+function nestedRows(call: TrackedCall, maxRows: number, options: BlockOptions, now: number): string[] {
+  const ended = maxRows < 2 ? [] : (call.inner?.all.slice(-maxRows / 2) ?? []);
+  const running = [...call.nested];
+  const newest = running.at(-1);
+  const shown = running.slice(Math.max(0, running.length - maxRows));
+  const more = running.length - shown.length;
+  return [
+    ...ended.map(({ title, event: { name, outcome } }) =>
+      `${outcome === "ok" ? "✓" : "✗"} ${escapeToLine(name)}  ${title}`.trimEnd(),
+    ),
+    ...(more > 0 && maxRows > 0 ? [`… ${countOf(more, "more call")}`] : []),
+    ...shown.flatMap((one) => {
+      const state = one.startedAt === undefined ? "waiting" : formatDuration(now - one.startedAt);
+      return [
+        `${escapeToLine(one.name)}  ${one.title} · ${state}`,
+        ...nestedRows(one, maxRows, options, now),
+        ...(one.children?.rows(maxRows, now) ?? []),
+      ];
+    }),
+    ...(newest?.live.tail(maxRows, options.style.output) ?? []),
+  ];
 }
 
 interface ShownChild {

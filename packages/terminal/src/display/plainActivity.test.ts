@@ -47,6 +47,35 @@ describe("plainActivity", () => {
     ]);
   });
 
+  test("indents the calls of a script, and the ends of calls of child agents under their names", () => {
+    const end = { type: "tool_end" as const, outcome: "ok" as const, text: "x", durationMs: 100 };
+    const about = { title: "a.txt", kind: "edit" as const };
+    const parent = "1";
+    expect(
+      lines(
+        { type: "tool_start", id: "1", name: "run_script", args: {} },
+        { type: "tool_start", id: "2", name: "write_file", args: {}, about, parent },
+        { ...end, id: "2", name: "write_file", parent },
+        {
+          type: "child",
+          id: "1",
+          child: 0,
+          label: "worker",
+          event: { type: "tool_start", id: "3", name: "x", args: {} },
+        },
+        {
+          ...{ type: "child", id: "1", child: 0, label: "worker" },
+          event: { ...end, id: "3", name: "edit_file", outcome: "denied", about },
+        },
+      ),
+    ).toEqual([
+      "● run_script  executing…",
+      "  ● write_file  a.txt  executing…",
+      "  └ write_file  a.txt  ✓ 0.1s",
+      "  └ worker: edit_file  a.txt  ✗ denied · 0.1s",
+    ]);
+  });
+
   test("prints the end and the reason of a call that never started", () => {
     expect(
       lines(

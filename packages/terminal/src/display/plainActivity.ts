@@ -1,4 +1,4 @@
-import type { AgentEvent, ToolEndEvent } from "@agent/core";
+import type { AgentEvent, ChildEvent, ToolEndEvent } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
 import { PLAIN_STYLE } from "../text/style.js";
 import { cutToWidth } from "../text/width.js";
@@ -13,8 +13,8 @@ const HAS_REASON: ReadonlySet<string> = new Set(["error", "denied"]);
 
 /**
  * Prints tool calls as plain lines, for a pipe or a log: one when a call starts, and one when it ends, preceded by the
- * reason if it failed. A call that never started has only the second. No escape code reaches `write`, whatever a tool
- * or a model prints. The answer is not printed.
+ * reason if it failed. A call that never started has only the second. Calls of scripts are indented. No escape code
+ * reaches `write`, whatever a tool or a model prints. The answer is not printed.
  */
 export function plainActivity(write: (text: string) => void): (event: AgentEvent) => void {
   const titles = new Map<string, string>();
@@ -24,20 +24,33 @@ export function plainActivity(write: (text: string) => void): (event: AgentEvent
     if (known !== undefined && "id" in event) {
       titles.set(event.id, cutToWidth(escapeToLine(known), LONGEST_TITLE));
     }
+    const indent = "parent" in event && event.parent !== undefined ? "  " : "";
     if (event.type === "tool_start") {
-      write(`${line("●", event.name, titles.get(event.id) ?? "")}  executing…\n`);
+      write(`${indent}${line("●", event.name, titles.get(event.id) ?? "")}  executing…\n`);
     }
     if (event.type === "tool_end") {
       const title = titles.get(event.id) ?? "";
       titles.delete(event.id);
       const reason = HAS_REASON.has(event.outcome) ? reasonLines(event) : [];
       const end = `${line("└", event.name, title)}  ${verdictText(event, event.durationMs, PLAIN_STYLE)}`;
-      write(`${[...reason, end].join("\n")}\n`);
+      write([...reason, end].map((text) => `${indent}${text}\n`).join(""));
     }
+    if (event.type === "child") for (const text of childLines(event)) write(`${text}\n`);
     if (event.type === "retry") write(`${retryText(event, false)}\n`);
     if (event.type === "context") write(`${contextText(event)}\n`);
     if (event.type === "notice") write(`${noticeText(event)}\n`);
   };
+}
+
+/** `  └ worker: edit_file  a.ts  ✓ +3 −1 · 0.1s` for the end of a call of a child agent; nothing for other events. */
+export function childLines(event: ChildEvent): string[] {
+  let inner: AgentEvent = event;
+  let agent = `agent ${event.child + 1}`;
+  for (; inner.type === "child"; inner = inner.event) agent = inner.label ?? agent;
+  if (inner.type !== "tool_end") return [];
+  const title = cutToWidth(escapeToLine(inner.about?.title ?? ""), LONGEST_TITLE);
+  const verdict = verdictText(inner, inner.durationMs, PLAIN_STYLE);
+  return [`  ${line("└", `${agent}: ${inner.name}`, title)}  ${verdict}`];
 }
 
 /** The part of a failed call's output that explains the failure: the end for a command, else the start. */

@@ -3,6 +3,7 @@ import { countOf, escapeToLine } from "@agent/internal";
 import { formatDuration } from "../text/amounts.js";
 import type { Style } from "../text/style.js";
 import { clipRow, textWidth, wrapLine, wrapWords } from "../text/width.js";
+import type { InnerCall, InnerCalls } from "./innerCalls.js";
 import type { LiveOutput } from "./liveOutput.js";
 import {
   type Body,
@@ -15,6 +16,8 @@ import {
 } from "./resultBody.js";
 
 const TITLE_ROWS = 4;
+/** How many calls of a script or a child agent are named below the call that made them. */
+const INNER_CALLS = 10;
 
 /** An unfinished call: waiting or running. */
 export interface OpenCall {
@@ -34,6 +37,8 @@ export interface FinishedCall {
   readonly event: ToolEndEvent;
   /** Its output while it ran, with the command's own colours. */
   readonly live?: LiveOutput;
+  /** The calls that it made. */
+  readonly inner?: InnerCalls;
   /** The changes shown in the question about it. */
   readonly previewed?: readonly FileDiff[];
   /** Whether it asked the user what its title says, and the answer is shown. */
@@ -116,15 +121,49 @@ export function finishedLines(
   const failed = event.outcome !== "ok";
   const header = call.isBelowQuestion ? [] : headerLines(event.name, title, options, { failed });
   const isCut = header.length === TITLE_ROWS && header.at(-1)?.endsWith("…") === true;
+  const inner = innerRows(call, options);
   return {
     lines: [
       ...header,
+      ...inner.lines,
       ...shownRows,
       ...fileRows(call, options),
       ...endLines(hidden > 0 && limit === 0 ? verdict + style.dim(hint) : verdict, options),
     ],
-    expandable: hidden > 0 || isCut,
+    expandable: hidden > 0 || isCut || inner.hidden > 0,
   };
+}
+
+/**
+ * What the calls changed that this call made, and which of them failed. Those that only read, and those for which there
+ * is no space, are counted.
+ */
+function innerRows(
+  { inner }: FinishedCall,
+  options: BlockOptions,
+): { readonly lines: readonly string[]; readonly hidden: number } {
+  if (!inner) return { lines: [], hidden: 0 };
+  const { style, expandHint } = options;
+  const shown = inner.all.filter(({ isRead }) => !isRead).slice(0, INNER_CALLS);
+  const hidden = inner.count - shown.length;
+  const hint = expandHint === undefined ? "" : ` (${expandHint})`;
+  const more = `${shown.length === 0 ? countOf(hidden, "call") : `… +${countOf(hidden, "call")}`}${hint}`;
+  const within = { ...options, width: options.width - 2 };
+  return {
+    lines: [...shown.flatMap((one) => innerBlock(one, within)), ...(hidden > 0 ? [style.dim(more)] : [])].map(
+      (row) => gutter(row, options),
+    ),
+    hidden,
+  };
+}
+
+/** A call of a script with its changes, as if the model had made it. One of a child agent takes one row. */
+function innerBlock(call: InnerCall, options: BlockOptions): string[] {
+  const { isOfAgent, title, event, isRead: onlyRead } = call;
+  const { style } = options;
+  if (!isOfAgent && !onlyRead) return finishedLines(call, options).lines;
+  const end = onlyRead ? readText(event, style) : verdictText(event, event.durationMs, style);
+  return headerLines(event.name, title, options, { end, failed: event.outcome !== "ok" });
 }
 
 /**
@@ -142,10 +181,23 @@ export function expandedLines(call: FinishedCall, options: BlockOptions): string
       maxRows: Number.POSITIVE_INFINITY,
       failed: event.outcome !== "ok",
     }),
+    ...expandedInner(call, options),
     ...(body.fromEnd ? [...more, ...lines] : [...lines, ...more]).map((line) => gutter(line, options)),
     ...fileRows(call, options),
     ...endLines(verdictText(event, event.durationMs, style), options),
   ];
+}
+
+/** All calls that this call made, with their changes. */
+function expandedInner({ inner }: FinishedCall, options: BlockOptions): string[] {
+  if (!inner) return [];
+  const within = { ...options, width: options.width - 2 };
+  const dropped = inner.count - inner.all.length;
+  const lines = inner.all.flatMap((one) =>
+    one.isRead ? innerBlock(one, within) : expandedLines(one, within),
+  );
+  if (dropped > 0) lines.unshift(options.style.dim(`… +${countOf(dropped, "call")} that are not stored`));
+  return lines.map((line) => gutter(line, options));
 }
 
 /** Whether the user has already seen this diff, in the question about the call. */

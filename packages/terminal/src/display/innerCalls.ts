@@ -1,0 +1,58 @@
+import type { FileDiff, ToolEndEvent } from "@agent/core";
+import { isRead } from "./resultBody.js";
+
+const MOST_KEPT = 100;
+const LONGEST_TEXT = 2000;
+
+/** A finished call that another call made. */
+export interface InnerCall {
+  /** Whether a child agent made it, and not the call itself. */
+  readonly isOfAgent: boolean;
+  readonly title: string;
+  readonly event: ToolEndEvent;
+  /** Whether it only read something. */
+  readonly isRead: boolean;
+  /** The changes shown in the question about it. */
+  readonly previewed?: readonly FileDiff[];
+}
+
+/** The finished calls that one call made: those of a script, or those of child agents. Bounded: there may be thousands. */
+export class InnerCalls {
+  readonly #kept: InnerCall[] = [];
+  #count = 0;
+
+  add({ event, ...call }: Omit<InnerCall, "isRead">): void {
+    this.#count++;
+    this.#kept.push({ ...call, event: shortened(event), isRead: isRead(event) });
+    if (this.#kept.length <= MOST_KEPT) return;
+    // What was changed matters more than what was read.
+    const read = this.#kept.findIndex((one) => one.isRead);
+    this.#kept.splice(Math.max(0, read), 1);
+  }
+
+  /** Those that are kept, in the order in which they ended. */
+  get all(): readonly InnerCall[] {
+    return this.#kept;
+  }
+
+  /** How many there were. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The size of what is kept, in characters. */
+  get units(): number {
+    return JSON.stringify(this.#kept).length;
+  }
+}
+
+/** Without what takes memory and is not drawn: of a call that succeeded, everything but its changes. */
+function shortened({ parts: _, value: _value, view, text, ...event }: ToolEndEvent): ToolEndEvent {
+  const failed = event.outcome !== "ok";
+  const isDrawn = view !== undefined && (failed || view.type === "diff");
+  return {
+    ...event,
+    text: failed ? text.slice(0, LONGEST_TEXT).toWellFormed() : "",
+    ...(isDrawn && { view }),
+  };
+}
