@@ -53,8 +53,22 @@ const CHILD: readonly RunEvent[] = [
   { type: "tool_end", id: "parent", name: "agent_run", outcome: "ok", text: "found", durationMs: 9 },
 ];
 
+/** A child agent that failed, under a call with the id of an earlier one, and a call of a script. */
+const LATER: readonly RunEvent[] = [
+  { type: "tool_requested", id: "parent", name: "agent_run", args: {}, title: "explore: look again" },
+  inChild({ type: "tool_requested", id: "c2", name: "read_file", args: {}, title: "src/other.ts" }),
+  { type: "tool_end", id: "parent", name: "agent_run", outcome: "error", text: "down", durationMs: 9 },
+  { type: "tool_requested", id: "script", name: "run_script", args: {}, title: "return 1" },
+  { type: "tool_requested", id: "script/t0", name: "write_file", args: {}, title: "a.txt", parent: "script" },
+  {
+    ...{ type: "tool_end", id: "script/t0", name: "write_file", outcome: "ok", text: "written" },
+    ...{ parent: "script", durationMs: 5 },
+  },
+  { type: "tool_end", id: "script", name: "run_script", outcome: "ok", text: "1", durationMs: 9 },
+];
+
 /** An engine with `count` ended runs and one that waits for a decision, and its page. */
-async function fleet(count: number) {
+async function fleet(count: number, more: readonly RunEvent[] = []) {
   const sandbox = new Sandbox();
   const engine = createFileEngine(join(sandbox.home, "runs"));
   const server = createRunsServer(engine, { admin: TOKEN, viewer: `${TOKEN}-viewer` }, { version: "1" });
@@ -92,7 +106,7 @@ async function fleet(count: number) {
       if (claim.run.title !== "run number 0") {
         return { state: "done", result: { text: "ok", finishReason: "stop", turns: 1 }, cost: 0.01 };
       }
-      await claim.append([], [{ type: "text", text: "I **look** at it." }, ...VIEWS, ...CHILD]);
+      await claim.append([], [{ type: "text", text: "I **look** at it." }, ...VIEWS, ...CHILD, ...more]);
       return { state: "waiting", approvals: [approval] };
     },
     {
@@ -225,6 +239,21 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     expect(inner).toContain("explore › read_file src/deep.ts");
     expect(inner).toContain("deep text");
     expect(await child?.evaluate((one) => (one as unknown as { open: boolean }).open)).toBe(false);
+  });
+
+  test("shows a failed child agent as stopped, and calls of a script inside its call", async () => {
+    const { href, engine } = await fleet(1, LATER);
+    const [waiting] = await engine.list({ state: "waiting" });
+    const page = await open(`${href}`);
+    await page.goto(`${href.split("#")[0]}#run/${waiting?.id}`);
+    await page.waitForSelector(".card > .card");
+    expect(await page.$$eval(".card > .card > b", (all) => all.map((one) => one.textContent))).toEqual([
+      "write_file",
+    ]);
+    expect(await page.$$eval("details.child > summary", (all) => all.map((one) => one.textContent))).toEqual([
+      expect.stringMatching(/^explore · done/),
+      expect.stringMatching(/^explore · stopped/),
+    ]);
   });
 
   test("pages, searches, keeps filters and focus, and changes many runs", async () => {

@@ -275,6 +275,26 @@ describe.skipIf(CHROMIUM === undefined)("<agent-chat>", () => {
     await click(page, "Allow");
     await shows(page, "Both are paid.");
     expect(await texts(page, ".question")).toEqual([]);
+    // They are inside the call that made them.
+    expect(await texts(page, ".call .call summary strong")).toEqual(["pay", "pay"]);
+    expect(await texts(page, ".assistant > .call > details strong")).toEqual(["pay_twice"]);
+  });
+
+  test("shows that a child agent which failed no longer works", async () => {
+    const failing = () => {
+      throw new Error("The server is down.");
+    };
+    const page = await open([
+      { calls: [{ name: "clerk", args: { task: "Pay." } }] },
+      CALL,
+      failing,
+      "It failed.",
+    ]);
+    await send(page, "Let the clerk pay.");
+    await click(page, "Allow");
+    await click(page, "Allow");
+    await shows(page, "It failed.");
+    expect(await texts(page, ".child > summary")).toEqual([expect.stringMatching(/^clerk stopped · /)]);
   });
 
   test("shows questions of tools: choices as buttons, another answer as text, a form with its fields", async () => {

@@ -40,6 +40,7 @@ article { display: flex; flex-direction: column; gap: 0.5rem; margin: 0 auto 1re
 .error { color: var(--bad); }
 .call { border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.5rem 0.75rem; width: 100%; }
 .call.error { color: inherit; border-color: var(--bad); }
+.call .call { margin-top: 0.5rem; }
 summary { cursor: pointer; overflow-wrap: anywhere; }
 pre { background: var(--raised); border-radius: 0.5rem; font: 0.85rem/1.45 ui-monospace, monospace; margin: 0.5rem 0; max-height: 20rem; overflow: auto; padding: 0.5rem 0.75rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 figure { margin: 0.5rem 0; }
@@ -283,7 +284,7 @@ export class AgentChat extends Base {
       output: "",
     } as const;
     const agent = label === undefined || directory === undefined ? label : `${label} in ${directory}`;
-    const drawn = drawCall(call, [this.#question(one)], agent);
+    const drawn = drawCall(call, [this.#question(one)], { agent });
     const node = h("article", { class: "assistant", "aria-label": label ?? "Assistant" }, drawn);
     this.#drawn.set(id, { from: one, node });
     return node;
@@ -363,14 +364,9 @@ export class AgentChat extends Base {
     questions: readonly PendingApproval[],
     answered: ViewMessage | undefined,
   ): HTMLElement {
-    const parts = blocks.map((block, index) => {
-      if (block.type !== "call") return drawText(block);
-      const asked = questions.filter((one) => blockOf(blocks, one) === index);
-      return drawCall(
-        block,
-        asked.map((one) => this.#question(one)),
-      );
-    });
+    const parts = drawBlocks(blocks, (index) =>
+      questions.filter((one) => blockOf(blocks, one) === index).map((one) => this.#question(one)),
+    );
     if (stopped) parts.push(h("p", { class: "quiet" }, "Stopped."));
     if (answered?.role === "user" && !answered.generated) {
       const again = h("button", { type: "button", class: "small" }, "Try again");
@@ -532,8 +528,43 @@ function drawText({ type, text }: Exclude<Block, CallBlock>): HTMLElement {
   return h("div", { class: type === "notice" ? "text quiet" : "text" }, ...parts);
 }
 
-/** A call with the questions about it. `agent` is the child agent that makes it, if one does. */
-function drawCall(call: CallBlock, questions: readonly HTMLElement[], agent?: string): HTMLElement {
+/** Blocks in their order. The calls of a script are inside the script's own call. */
+function drawBlocks(
+  blocks: readonly Block[],
+  questionsOf: (index: number) => readonly HTMLElement[] = () => [],
+): HTMLElement[] {
+  const places = new Map<string, number>();
+  const outer: number[] = [];
+  const inner = new Map<number, number[]>();
+  for (const [index, block] of blocks.entries()) {
+    const place = block.type === "call" && block.parent !== undefined ? places.get(block.parent) : undefined;
+    if (place === undefined) outer.push(index);
+    else inner.set(place, [...(inner.get(place) ?? []), index]);
+    // Ids are used again in later answers.
+    if (block.type === "call") places.set(block.id, index);
+  }
+  const draw = (index: number): HTMLElement[] => {
+    const block = blocks[index];
+    if (!block) return [];
+    if (block.type !== "call") return [drawText(block)];
+    const nested = (inner.get(index) ?? []).flatMap(draw);
+    return [drawCall(block, questionsOf(index), { nested })];
+  };
+  return outer.flatMap(draw);
+}
+
+/**
+ * A call with the questions about it. `agent` is the child agent that makes it, if one does; `nested` are the calls that
+ * it makes.
+ */
+function drawCall(
+  call: CallBlock,
+  questions: readonly HTMLElement[],
+  {
+    agent,
+    nested = [],
+  }: { readonly agent?: string | undefined; readonly nested?: readonly HTMLElement[] } = {},
+): HTMLElement {
   const { name, title, args, state, draft, output, text, view, progress, summary } = call;
   const facts = [state, progress?.message, summary].filter(Boolean).join(" · ");
   // The user decides by this text, so it hides nothing.
@@ -553,23 +584,29 @@ function drawCall(call: CallBlock, questions: readonly HTMLElement[], agent?: st
     h("pre", { tabindex: "0", "aria-label": "Arguments" }, json),
     ...(output || text || view ? [result] : []),
   );
-  const children = (call.children ?? []).map(drawChild);
+  const isRunning = ["writing", "requested", "waiting", "running"].includes(state);
+  const children = (call.children ?? []).map((one, index) => drawChild(one, index, isRunning));
   const label = `${name}: ${state}`;
   return h(
     "div",
     { class: `call ${state}`, role: "group", "aria-label": label },
     details,
+    ...nested,
     ...children,
     ...questions,
   );
 }
 
 /** A child agent under its call: its current work, duration and tokens; expanded, everything it did. */
-function drawChild({ label, blocks, tokens, elapsedMs, isDone }: ChildBlocks, index: number): HTMLElement {
+function drawChild(
+  { label, blocks, tokens, elapsedMs, isDone }: ChildBlocks,
+  index: number,
+  isRunning: boolean,
+): HTMLElement {
   const last = blocks.findLast((block) => block.type === "call");
   const current = last && last.state !== "ok" ? `${last.name} ${last.title ?? ""}`.trim() : "thinking";
   const facts = [
-    isDone ? "done" : current,
+    isDone ? "done" : isRunning ? current : "stopped",
     elapsedMs === undefined ? "" : duration(elapsedMs),
     tokens === undefined ? "" : `${tokens} tokens`,
   ];
@@ -582,7 +619,7 @@ function drawChild({ label, blocks, tokens, elapsedMs, isDone }: ChildBlocks, in
       h("strong", {}, label ?? `agent ${index + 1}`),
       ` ${facts.filter((fact) => fact !== "").join(" · ")}`,
     ),
-    ...blocks.map((block) => (block.type === "call" ? drawCall(block, []) : drawText(block))),
+    ...drawBlocks(blocks),
   );
 }
 

@@ -96,6 +96,8 @@ export interface CallBlock {
   /** Its progress, while it runs. */
   readonly progress?: ToolProgress;
   readonly durationMs?: number;
+  /** The id of the call that made this one: a script. Its block is earlier in the same answer. */
+  readonly parent?: string;
   /** The blocks of its child agents. */
   readonly children?: readonly ChildBlocks[];
 }

@@ -163,6 +163,15 @@ test("blocks of child agents are nested under the call that started them", () =>
   ]);
 });
 
+test("names the call of the script that made a call", () => {
+  const state = reduceAll([
+    { type: "sent", id: "m1", content: "go" },
+    requested("a"),
+    { ...requested("a/t0"), parent: "a" } as AgentEvent,
+  ]);
+  expect(lastCall(state)).toMatchObject({ id: "a/t0", parent: "a" });
+});
+
 test("shows at the end the text of a provider that does not stream", () => {
   const state = reduceAll([
     { type: "sent", id: "m1", content: "go" },

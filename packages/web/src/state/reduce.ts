@@ -212,7 +212,7 @@ function writeDraft(blocks: readonly Block[], { index, name, delta }: ToolDraftE
 /** Turns a draft into a call. Calls are requested in the order they were written, so the first draft is the one. */
 function request(
   blocks: readonly Block[],
-  { id, name, args, title, kind }: ToolRequestedEvent,
+  { id, name, args, title, kind, parent }: ToolRequestedEvent,
 ): readonly Block[] {
   const call: CallBlock = {
     type: "call",
@@ -221,6 +221,7 @@ function request(
     args,
     ...(title !== undefined && { title }),
     ...(kind && { kind }),
+    ...(parent !== undefined && { parent }),
     state: "requested",
     output: "",
   };
