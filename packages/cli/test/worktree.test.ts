@@ -49,6 +49,14 @@ test("works on the newest commit in its own tree, and removes the tree if nothin
   expect(readFileSync(join(box.project, "a.txt"), "utf8")).toBe("changed in the project\n");
 });
 
+test("works in the same directory of the tree as in the project", async () => {
+  const { box, pathOf } = project({ "a.txt": "one\n", "sub/b.txt": "below\n" });
+  const { code, stdout } = await box.run(["--cwd", "sub", "--worktree", "fix", "read b.txt"]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("below")]);
+  await box.run(["--cwd", "sub", "--worktree", "fix", 'write "two" to c.txt']);
+  expect(existsSync(join(pathOf("fix"), "sub/c.txt"))).toBe(true);
+});
+
 test("keeps and names a tree with changes, which real git understands, and opens it again", async () => {
   const { box, git, pathOf } = project();
   const { code, stderr } = await box.run(["--worktree", "fix", 'write "two" to b.txt']);

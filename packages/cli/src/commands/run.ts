@@ -41,8 +41,8 @@ export async function runCommand(words: readonly string[], flags: RunFlags): Pro
     throw new CliError(`--worktree${name === undefined ? "" : ` ${name}`}: ${errorMessage(error)}`);
   });
   for (const notice of tree.notices) note(`agent: ${notice}`);
-  note(`agent: working in ${tree.path} on the branch ${tree.branch}`);
-  process.chdir(tree.path);
+  note(`agent: working in ${tree.directory} on the branch ${tree.branch}`);
+  process.chdir(tree.directory);
   try {
     return await runHere(isTask ? [worktree, ...words] : words, others);
   } finally {
