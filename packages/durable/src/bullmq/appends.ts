@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import type { JournalEntry } from "../engine/engine.js";
 import type { RunEvent } from "../engine/events.js";
+import { toJson } from "../journal/toJson.js";
 
 // The number of concurrent writes: one waits for the disk while the other is prepared.
 const LANES = 2;
@@ -42,8 +43,8 @@ export class Appends {
     entries: readonly JournalEntry[],
     events: readonly RunEvent[],
   ): Promise<string | undefined> {
-    const rows = entries.map(({ key, kind, value }) => [key, kind, JSON.stringify(value) ?? "null"] as const);
-    const bodies = events.map((event) => JSON.stringify(event));
+    const rows = entries.map(({ key, kind, value }) => [key, kind, toJson(value)] as const);
+    const bodies = events.map(toJson);
     const bytes = [...rows.map(([, , value]) => value), ...bodies].reduce(
       (sum, { length }) => sum + length,
       0,

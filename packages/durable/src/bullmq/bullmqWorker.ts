@@ -309,8 +309,10 @@ class PostgresClaim implements RunClaim {
     const { appends, notices } = this.#parts;
     let server: string | undefined;
     this.#hasWritten = true;
+    // Throws for a value that is not JSON: a fault of the run, not of the database.
+    const appended = appends.append(this.run.id, this.epoch, entries, events);
     try {
-      server = await appends.append(this.run.id, this.epoch, entries, events);
+      server = await appended;
     } catch (error) {
       throw this.#lose(error);
     }

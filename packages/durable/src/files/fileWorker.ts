@@ -11,6 +11,7 @@ import type {
 import type { RunEvent } from "../engine/events.js";
 import type { Pause, Run, RunSummary } from "../engine/run.js";
 import { isStopped, StoppedError } from "../engine/stopped.js";
+import { toJson } from "../journal/toJson.js";
 import { sleep } from "../worker/sleep.js";
 import type { Command } from "./command.js";
 import type { CommandLog } from "./commandLog.js";
@@ -263,11 +264,11 @@ class FileClaim implements RunClaim {
 
   async append(entries: readonly JournalEntry[], events: readonly RunEvent[]): Promise<void> {
     this.#checkHeld();
-    const line: JournalLine = {
+    const line = toJson({
       at: Date.now(),
       ...(entries.length > 0 && { j: entries }),
       ...(events.length > 0 && { e: events }),
-    };
+    } satisfies JournalLine);
     try {
       this.#journal.append(line, this.#flush && entries.length > 0);
     } catch (error) {

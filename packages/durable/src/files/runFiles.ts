@@ -88,7 +88,7 @@ export class RunFiles {
     rmSync(path, { force: true });
     const file = new JournalFile(path, { epoch: 0, previous: [] });
     try {
-      file.append({ at: Date.now(), j: entries } satisfies JournalLine, true);
+      file.append(JSON.stringify({ at: Date.now(), j: entries } satisfies JournalLine), true);
     } finally {
       file.close();
     }
@@ -234,17 +234,17 @@ export class JournalFile {
   constructor(path: string, header: Header) {
     this.#fd = openSync(path, "ax", FILE_MODE);
     try {
-      this.append(header, false);
+      this.append(JSON.stringify(header), false);
     } catch (error) {
       this.close();
       throw error;
     }
   }
 
-  append(line: unknown, flush: boolean): void {
+  append(line: string, flush: boolean): void {
     if (this.#isBroken) throw new Error("An earlier write to this journal failed.");
     try {
-      writeAllSync(this.#fd, `${JSON.stringify(line)}\n`);
+      writeAllSync(this.#fd, `${line}\n`);
       if (flush) fdatasyncSync(this.#fd);
     } catch (error) {
       this.#isBroken = true;

@@ -1,7 +1,8 @@
-import { AgentError, defineTool } from "@agent/core";
+import { Agent, AgentError, defineTool } from "@agent/core";
 import { describe, expect, test, vi } from "vitest";
 import { eventsOf, follow, openEngine, scripted, temporaryDirectory, workWith } from "../../test/helpers.js";
 import { startRun } from "../engine/startRun.js";
+import type { RunContext } from "./definition.js";
 import { startWorker } from "./worker.js";
 
 const call = (name: string, args: unknown = {}) => ({ calls: [{ name, args }] });
@@ -165,6 +166,33 @@ describe("a worker", () => {
     expect(await engine.retry(id)).toBe(true);
     await follow(engine, id);
     expect(await engine.get(id)).toMatchObject({ state: "done" });
+  });
+
+  test("fails the run if an answer of its provider cannot be stored, and does not ask again", async () => {
+    const engine = openEngine();
+    const answer = { content: "Done.", toolCalls: [], finishReason: "stop" as const };
+    const response = { ...answer, raw: {} as Record<string, unknown> };
+    response.raw.self = response.raw;
+    let asked = 0;
+    const respond = async () => {
+      // Otherwise a run that asks again forever would block this process.
+      if (++asked > 2) throw new AgentError("provider_failed", "asked again");
+      return response;
+    };
+    const definition = {
+      name: "cyclic",
+      version: "1",
+      create: ({ steps }: RunContext) => ({ agent: new Agent({ respond }, { steps }), message: "go" }),
+    };
+    await workWith(engine, definition);
+    const id = await startRun(engine, definition, {});
+    await follow(engine, id);
+    expect(await engine.get(id)).toMatchObject({
+      state: "failed",
+      epoch: 1,
+      error: { message: expect.stringContaining("cannot be stored, because it is no JSON value") },
+    });
+    expect(asked).toBe(1);
   });
 
   test("finishes a step on close, records it and returns the run", async () => {

@@ -71,6 +71,28 @@ export const workerCases: readonly EngineCase[] = [
     },
   },
   {
+    name: "refuses what is no JSON value as a fault of the run, which its worker keeps",
+    async run({ open }) {
+      const engine = await open();
+      const run = newRun();
+      await engine.create(run);
+      const worker = await TestWorker.start(engine);
+      const claim = await worker.next();
+      const isFaultOfRun = (error: unknown): boolean => !isStopped(error);
+      await assert.rejects(claim.append([{ ...entry("a"), value: 1n }], []), isFaultOfRun);
+      await assert.rejects(claim.append([], [{ type: "text", text: 1n as never }]), isFaultOfRun);
+      assert.equal(claim.signal.aborted, false);
+      await claim.append([entry("b")], [text("kept")]);
+      assert.deepEqual(
+        (await claim.journal()).map(({ key }) => key),
+        ["b"],
+      );
+      claim.end(DONE);
+      await reached(engine, run.id, "done");
+      await worker.close();
+    },
+  },
+  {
     name: "after its claim has ended, a worker cannot write",
     async run({ open }) {
       const engine = await open();
