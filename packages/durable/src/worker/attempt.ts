@@ -19,7 +19,7 @@ import { JournalWriter } from "../journal/journalWriter.js";
 import { callKey, exchangePrefix, VERSION_KEY } from "../journal/keys.js";
 import { JournalSteps, type MessageGate, type ModelCallGate } from "../journal/steps.js";
 import type { PreparedRun, RunAgent, RunDefinition } from "./definition.js";
-import { isOverdue, mayPass, type OutagePolicy, pauseAfter } from "./outages.js";
+import { askedMs, isOverdue, mayPass, type OutagePolicy, pauseAfter } from "./outages.js";
 import { sleep } from "./sleep.js";
 
 interface AttemptOptions {
@@ -376,7 +376,8 @@ class ModelCalls implements ModelCallGate {
   /** Resolves to the error that the agent gets for a failed call. */
   async failed(error: unknown, model = UNNAMED, mayLeave = true): Promise<unknown> {
     if (!mayPass(error) || this.#claim.signal.aborted) return error;
-    const { retryAfterMs, status, requestId, provider } = error;
+    const { status, requestId, provider } = error;
+    const retryAfterMs = askedMs(error);
     await this.#claim.reportModelCall(model, retryAfterMs === undefined ? {} : { retryAfterMs });
     if (!mayLeave) return error;
     const pause = pauseAfter(error, this.#failures, this.#policy);

@@ -9,7 +9,7 @@ import {
 import { expect, test } from "vitest";
 import { eventsOf, follow, openEngine, workWith } from "../../test/helpers.js";
 import { type RunDefinition, type RunEngine, startRun } from "../index.js";
-import { checkOutagePolicy, pauseAfter } from "./outages.js";
+import { askedMs, checkOutagePolicy, pauseAfter } from "./outages.js";
 
 const LONG = { retryAfterMs: 300_000 };
 const FAST = { firstDelayMs: 10, maxDelayMs: 50 };
@@ -166,6 +166,20 @@ test("waits at least as long as the server asks, and longer with each failure up
   expect(pauseAfter(unavailable({ retryAfterMs: 61_000 }), undefined, policy, 0)).toBeUndefined();
   expect(pauseAfter(unavailable(), { count: 2, since: 0 }, policy, 59_000)).toBeUndefined();
   expect(pauseAfter(unavailable(), undefined, { attempts: 0 }, 0)).toBeUndefined();
+});
+
+test.each([
+  [Number.NaN, undefined],
+  [-1, undefined],
+  [0, 0],
+  [1e20, 31_536_000_000],
+  [Number.POSITIVE_INFINITY, 31_536_000_000],
+])("reads a wait of %s ms, which a provider passes on, as %s", async (retryAfterMs, asked) => {
+  const error = unavailable({ retryAfterMs });
+  expect(askedMs(error)).toBe(asked);
+  const pause = pauseAfter(error, undefined, { deadlineMs: 60_000 }, 0);
+  if (asked === undefined || asked === 0) expect(pause?.ms).toBeGreaterThanOrEqual(0);
+  else expect(pause).toBeUndefined();
 });
 
 test("refuses a policy with a wrong or unknown field", () => {

@@ -50,6 +50,16 @@ export function mayPass(error: unknown): error is AgentError {
   return isAgentError(error, "provider_failed") && error.retryable === true;
 }
 
+// Longer than any deadline, but clocks and databases can still represent it.
+const LONGEST_ASKED_MS = 365 * 24 * 3_600_000;
+
+/** How long the model's server asks to wait. A provider may pass on what a server sent: any number, or none. */
+export function askedMs({ retryAfterMs }: AgentError): number | undefined {
+  return retryAfterMs !== undefined && retryAfterMs >= 0
+    ? Math.min(retryAfterMs, LONGEST_ASKED_MS)
+    : undefined;
+}
+
 /** How long a run waits after such a failure; `undefined` if it has to fail. */
 export function pauseAfter(
   error: AgentError,
@@ -62,10 +72,11 @@ export function pauseAfter(
   if (failures.count > attempts) return undefined;
   const backoffMs = Math.min(maxDelayMs, firstDelayMs * 2 ** (failures.count - 1));
   // Random within a quarter, so that many runs do not retry at the same moment; never before the server allows.
+  const asked = askedMs(error);
   const ms =
-    error.retryAfterMs === undefined
+    asked === undefined
       ? backoffMs * (1 - SPREAD * Math.random())
-      : error.retryAfterMs + Math.min(backoffMs, error.retryAfterMs) * SPREAD * Math.random();
+      : asked + Math.min(backoffMs, asked) * SPREAD * Math.random();
   if (now + ms > failures.since + deadlineMs) return undefined;
   return { ms: Math.ceil(ms), reason: { code: error.code, message: error.message }, failures };
 }
