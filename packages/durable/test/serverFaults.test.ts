@@ -5,6 +5,7 @@ import { defineTool } from "@agent/core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createBullmqEngine } from "../src/bullmq/index.js";
 import { type RunEngine, startRun } from "../src/index.js";
+import { DONE, newRun, TestWorker, text, texts } from "../src/testing/claims.js";
 import { hasServers, type Servers, startServers } from "./fixtures/databases.mjs";
 import { eventsOf, follow, scripted, temporaryDirectory, workWith } from "./helpers.js";
 import { type Crowd, checkRun, countEffects, spawnWorker } from "./killing.js";
@@ -54,6 +55,14 @@ async function startRuns(engine: RunEngine, count: number): Promise<string[]> {
   return await Promise.all(Array.from({ length: count }, () => startRun(engine, KILLS, {})));
 }
 
+/** Changes a setting of a server; its connections have it when this resolves. */
+async function setServer(name: string, value: string, address: string, admin = address): Promise<void> {
+  await query(`alter system set ${name} = '${value}'`, admin);
+  await query("select pg_reload_conf()", admin);
+  // The server reads it later. It informs the connections that are open before it accepts one that has it.
+  await expect.poll(async () => (await query(`show ${name}`, address))[0]?.[name]).toBe(value);
+}
+
 /** Every run ended well, nothing was done twice, and no event is missing or there twice. */
 async function checkRuns({ engine, crowd }: Place, ids: readonly string[]): Promise<void> {
   await Promise.all(ids.map((id) => follow(engine, id)));
@@ -84,6 +93,28 @@ describe.skipIf(!canRun)("servers that fail under load", () => {
       expect(workers.map(({ exitCode, signalCode }) => exitCode ?? signalCode)).toEqual([null, null]);
     },
   );
+
+  test("continue a run whose last events Postgres lost in the restart before the run could end", async () => {
+    // Events do not wait for the disk: for ten seconds only the memory of the server has them.
+    await setServer("wal_writer_delay", "10s", servers.postgres);
+    onTestFinished(() => setServer("wal_writer_delay", "200ms", servers.postgres));
+    const { engine } = await open(servers);
+    const run = newRun();
+    await engine.create(run);
+    const worker = await TestWorker.start(engine);
+    onTestFinished(() => worker.close());
+    const claim = await worker.next();
+    await claim.append([], [text("lost")]);
+    servers.restartPostgres();
+    claim.end(DONE);
+    void worker.next().then(async (again) => {
+      await again.append([], [text("reported again")]);
+      again.end(DONE);
+    });
+    const all = await follow(engine, run.id);
+    expect(all.at(-1)).toMatchObject({ run: { state: "done", epoch: 2, crashes: 0 } });
+    expect(texts(all)).toEqual(["reported again"]);
+  });
 
   test("restore from Postgres what was queued in Redis when it restarts without its data", async () => {
     const place = await open(servers);
@@ -149,10 +180,8 @@ describe.skipIf(!canRun)("servers that fail under load", () => {
     const { engine } = await open(servers);
     // Its own connection that may write in any case.
     const writing = `${servers.postgres}?options=${encodeURIComponent("-c default_transaction_read_only=off")}`;
-    const setReadOnly = async (value: string): Promise<void> => {
-      await query(`alter system set default_transaction_read_only = ${value}`, writing);
-      await query("select pg_reload_conf()", writing);
-    };
+    const setReadOnly = (value: string): Promise<void> =>
+      setServer("default_transaction_read_only", value, servers.postgres, writing);
     onTestFinished(() => setReadOnly("off"));
     const definition = stopper(() => setReadOnly("on"));
     const faults: string[] = [];

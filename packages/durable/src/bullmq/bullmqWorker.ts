@@ -192,13 +192,19 @@ export class BullmqWorker implements EngineWorker {
     }
   }
 
-  async #end({ run, epoch }: PostgresClaim, ending: ClaimEnding): Promise<void> {
+  async #end(claim: PostgresClaim, ending: ClaimEnding): Promise<void> {
     const { store, dispatcher } = this.#parts;
+    const { run, epoch } = claim;
+    const server = ending.state === "queued" ? undefined : claim.server;
+    let isEnded = true;
     await this.#untilDone(async () => {
-      const { applied, dispatch } = await store.end(run.id, epoch, ending);
+      const { applied, dispatch } = await store.end(run.id, epoch, ending, server);
       await dispatcher.send(dispatch, [run.id]);
       if (applied) this.#options.onEnded?.(run, ending);
+      isEnded = applied;
     });
+    // The server may have been restarted, and the last events be missing: the run continues and reports them again.
+    if (!isEnded && server !== undefined) await this.#end(claim, { state: "queued" });
   }
 
   async #crash({ run, epoch }: PostgresClaim, reason: string): Promise<void> {
@@ -286,6 +292,11 @@ class PostgresClaim implements RunClaim {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** The start time of the server that has the events of this claim. */
+  get server(): string | undefined {
+    return this.#server;
   }
 
   stop(code: StopCode, message?: string): void {

@@ -104,12 +104,17 @@ export class RunStore {
     return { applied: true, dispatch: row.is_parked ? [] : [{ id, kind, epoch: 0, turn: row.turn }] };
   }
 
-  /** Writes the end of a claim, if it still holds the run. */
-  async end(id: string, epoch: number, ending: ClaimEnding): Promise<RunChange> {
+  /**
+   * Writes the end of a claim, if it still holds the run and the server was not restarted since `server`, the start time
+   * that its writes returned.
+   */
+  async end(id: string, epoch: number, ending: ClaimEnding, server?: string): Promise<RunChange> {
     const { rows } = await this.#again(() =>
       this.#pool.query<Dispatch | { readonly id: null }>({
         name: `end-${this.#s}`,
-        text: `select * from ${this.#s}.end_claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+        text: `with same as materialized (select $1::text as id
+            where $12::text is null or $12 = pg_postmaster_start_time()::text)
+          select ended.* from same, lateral ${this.#s}.end_claim(same.id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as ended`,
         values: [
           id,
           epoch,
@@ -122,6 +127,7 @@ export class RunStore {
           "pause" in ending ? JSON.stringify(ending.pause) : null,
           waitMsOf(ending),
           "messages" in ending ? (ending.messages ?? null) : null,
+          server ?? null,
         ],
       }),
     );
