@@ -478,6 +478,7 @@ const UNCHECKED = [
   "quotePath",
   "readRegularFile",
   "safeVariables",
+  "shorten",
   "startableProgram",
   "temporaryName",
   "truncateUtf8",

@@ -155,6 +155,7 @@ test("exports the public API of @agent/core/toolkit", async () => {
     "readRegularFile",
     "requireString",
     "safeVariables",
+    "shorten",
     "startableProgram",
     "temporaryName",
     "truncateMiddle",

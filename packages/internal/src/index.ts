@@ -62,7 +62,14 @@ export { didYouMean } from "./text/nearest.js";
 export { quoteForShell } from "./text/quoteForShell.js";
 export { createRedactor } from "./text/redact.js";
 export { findConfusables, misreadings, spellOut } from "./text/spellOut.js";
-export { truncateMiddle, truncateUtf8, truncateUtf8Start, utf8Boundary } from "./text/truncate.js";
+export {
+  firstSentence,
+  shorten,
+  truncateMiddle,
+  truncateUtf8,
+  truncateUtf8Start,
+  utf8Boundary,
+} from "./text/truncate.js";
 export { unsavedText } from "./text/unsavedText.js";
 export { escapeInvisible, escapeToLine, hasHiddenTags, revealHiddenTags } from "./text/visible.js";
 export { delay, LONGEST_TIMER_MS, withTimeout } from "./timer.js";

@@ -8,7 +8,7 @@ import {
   definePack,
   defineTool,
 } from "@agent/core";
-import { errorMessage, quote, truncateMiddle } from "@agent/core/toolkit";
+import { errorMessage, quote, shorten, truncateMiddle } from "@agent/core/toolkit";
 import { BackgroundAgents } from "./background.js";
 import { Conversations } from "./conversations.js";
 import { AGENT_NAME, EFFORTS } from "./definitionFiles.js";
@@ -439,6 +439,5 @@ function listText(definitions: Definitions): string {
 }
 
 function oneLine(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length > MAX_DESCRIPTION ? `${line.slice(0, MAX_DESCRIPTION)}…` : line;
+  return shorten(text.replaceAll(/\s+/g, " ").trim(), MAX_DESCRIPTION);
 }

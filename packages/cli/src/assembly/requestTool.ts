@@ -1,6 +1,6 @@
 import { type CallHooks, defineTool, type PackHost, registerPack, type ToolInfo } from "@agent/core";
 import { formatRule, type Permissions, parseRule } from "@agent/core/host";
-import { escapeToLine } from "@agent/internal";
+import { escapeToLine, firstSentence } from "@agent/internal";
 
 import type { AssembledTools } from "./assembleTools.js";
 import { BY_DEFAULT } from "./packs/switches.js";
@@ -57,7 +57,7 @@ export function offerTools(
   };
   const tool = defineTool({
     name: NAME,
-    description: `Ask the user to turn on a tool that is off. Use it when the task needs one, before you say that something cannot be done. Off: ${off.map(({ name, description }) => `${name} (${firstSentence(description)})`).join("; ")}.`,
+    description: `Ask the user to turn on a tool that is off. Use it when the task needs one, before you say that something cannot be done. Off: ${off.map(({ name, description }) => `${name} (${purpose(description)})`).join("; ")}.`,
     input: {
       type: "object",
       properties: {
@@ -75,7 +75,7 @@ export function offerTools(
       if (registry.isToolEnabled(name) && once.get(name) !== "used") return `${name} is on already.`;
       if (permissions.mode === "plan")
         return `${name} stays off in plan mode. Describe what you would do with it.`;
-      const what = firstSentence(off.find((one) => one.name === name)?.description ?? "");
+      const what = purpose(off.find((one) => one.name === name)?.description ?? "");
       const answer = await permit({
         source: "The model",
         permission: ruleFor(name),
@@ -126,6 +126,7 @@ function ruleFor(name: string): string {
   return formatRule(parseRule(`tool.enable(${name})`));
 }
 
-function firstSentence(text: string): string {
-  return (/^.*?(?=\.(?:\s|$))/s.exec(text)?.[0] ?? text).slice(0, 200).toWellFormed();
+/** What a tool does, for the inside of a sentence. */
+function purpose(description: string): string {
+  return firstSentence(description, 200).replace(/\.$/, "");
 }

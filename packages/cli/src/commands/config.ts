@@ -1,5 +1,5 @@
 import { isRecord } from "@agent/core/toolkit";
-import { escapeToLine } from "@agent/internal";
+import { escapeToLine, shorten } from "@agent/internal";
 import { type ToolsInUse, withTools } from "../assembly/withTools.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { columns, note, print } from "../process/output.js";
@@ -97,6 +97,5 @@ function shownProvider(provider: unknown): unknown {
 }
 
 function oneLine(value: unknown): string {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+  return shorten(typeof value === "string" ? value : JSON.stringify(value), 60);
 }

@@ -1,5 +1,5 @@
 import type { ToolInfo } from "@agent/core";
-import { escapeToLine } from "@agent/internal";
+import { escapeToLine, firstSentence } from "@agent/internal";
 import type { AssembledTools } from "../assembly/assembleTools.js";
 import { type ToolsInUse, withTools } from "../assembly/withTools.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
@@ -30,7 +30,7 @@ function printTable(tools: ToolsInUse): ExitCode {
       reason + (confirm ? ", asks first" : ""),
       capabilities.join(",") || "-",
       pack,
-      firstSentence(description),
+      firstSentence(description, 80),
     ].map(escapeToLine);
   });
   print(columns(rows, ["TOOL", "STATE", "WHY", "CAN", "PACK", "WHAT IT DOES"]));
@@ -48,9 +48,4 @@ function describe(tool: ToolInfo, { reasons, confirm }: AssembledTools) {
     capabilities: tool.capabilities,
     description: tool.description,
   };
-}
-
-function firstSentence(text: string): string {
-  const sentence = text.split(/(?<=[.!?])\s/)[0] ?? "";
-  return sentence.length > 80 ? `${sentence.slice(0, 79)}…` : sentence;
 }

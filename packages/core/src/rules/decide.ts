@@ -1,4 +1,4 @@
-import { canonicalPath, withTimeout } from "@agent/internal";
+import { canonicalPath, shorten, withTimeout } from "@agent/internal";
 import {
   type CallTarget,
   type DescribedCall,
@@ -277,7 +277,7 @@ function shownTarget(target: CallTarget, root: string): string {
       : target.type === "url"
         ? target.url
         : target.text;
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN - 1).toWellFormed()}…` : text;
+  return shorten(text.toWellFormed(), LONGEST_SHOWN);
 }
 
 function relativeTo(root: string, path: string): string {

@@ -50,6 +50,7 @@ export {
   quotePath,
   type StartableProgram,
   safeVariables,
+  shorten,
   startableProgram,
   temporaryName,
   truncateUtf8,

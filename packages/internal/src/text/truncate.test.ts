@@ -1,6 +1,13 @@
 import { seededRandom } from "@agent/test-support";
 import { expect, test } from "vitest";
-import { truncateMiddle, truncateUtf8, truncateUtf8Start, utf8Boundary } from "./truncate.js";
+import {
+  firstSentence,
+  shorten,
+  truncateMiddle,
+  truncateUtf8,
+  truncateUtf8Start,
+  utf8Boundary,
+} from "./truncate.js";
 
 const CHARACTERS = ["a", "\n", "é", "€", "中", "😀", "👩", "\u{10ffff}", "\u0301", "\ufffd"];
 
@@ -85,4 +92,26 @@ test("ends the notice with the hint given", () => {
   expect(truncateMiddle("x".repeat(100), 8, "Read on with offset.")).toContain(
     "left out here. Read on with offset.]",
   );
+});
+
+test.each([
+  ["abc", 3, "abc"],
+  ["abcd", 3, "ab…"],
+  ["a😀b", 4, "a😀b"],
+  ["a😀bc", 4, "a😀…"],
+  ["a😀bc", 3, "a…"],
+  ["abc", 1, "…"],
+  ["abc", 0, "…"],
+])("shortens %j to %i characters without half of one", (text, length, expected) => {
+  expect(shorten(text, length)).toBe(expected);
+});
+
+test.each([
+  ["Reads a file. Returns its text.", "Reads a file."],
+  ["Version 1.5 reads\n  a file! Really", "Version 1.5 reads a file!"],
+  ["no end", "no end"],
+  ["", ""],
+  ["It is far too long to be shown whole", "It is far too long to be show…"],
+])("takes the first sentence of %j", (text, expected) => {
+  expect(firstSentence(text, 30)).toBe(expected);
 });

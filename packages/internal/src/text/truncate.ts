@@ -64,6 +64,27 @@ export function truncateUtf8Start(text: string, maxBytes: number): string {
 }
 
 /**
+ * The start of a text, ending with "…" if the text has more than `length` characters. Never cut inside a character.
+ *
+ * @example
+ * ```ts
+ * import { shorten } from "@agent/core/toolkit";
+ *
+ * console.log(shorten("a long description", 7)); // a long…
+ * ```
+ */
+export function shorten(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return `${text.slice(0, Math.max(0, length - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
+/** The first sentence of a description for a list: on one line, and at most `length` characters. */
+export function firstSentence(text: string, length: number): string {
+  const [sentence] = /^[\s\S]*?[.!?](?=\s|$)/.exec(text) ?? [text];
+  return shorten(sentence.replace(/\s+/g, " ").trim(), length);
+}
+
+/**
  * Shortens `text` to about `maxBytes`, keeping its start and end with a notice between them that states the full size.
  * A text within the limit is returned unchanged.
  */

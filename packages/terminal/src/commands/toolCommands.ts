@@ -1,7 +1,7 @@
 import type { Agent, BackgroundJob, BackgroundJobs, ToolInfo } from "@agent/core";
 import type { Permissions } from "@agent/core/host";
 import { quote } from "@agent/core/toolkit";
-import { didYouMean, escapeToLine } from "@agent/internal";
+import { didYouMean, escapeToLine, firstSentence } from "@agent/internal";
 import type { CallLog, FinishedLoggedCall, LoggedCall } from "../chat/callLog.js";
 import type { ChatOptions } from "../chat/types.js";
 import { runningJobs } from "../screen/statusRow.js";
@@ -14,6 +14,8 @@ const STATE_COLUMNS = 7;
 const LEAST_TEXT_COLUMNS = 40;
 const SHOWN_FINISHED = 20;
 const SHORTEST_TITLE = 12;
+// Descriptions are written for a model and can be long.
+const LONGEST_DESCRIPTION = 300;
 
 /** Commands about tools and their running work. */
 export const TOOL_COMMANDS: Readonly<Record<string, SlashCommand>> = {
@@ -124,15 +126,13 @@ function toolLines(
     const state = `  ${tool.enabled && tool.withheld === undefined ? "on " : "off"}  ${tool.name.padEnd(longest)}`;
     return [
       ...wrapWords(`${state}  ${escapeToLine(facts.filter(Boolean).join(" · "))}`, columns, indent),
-      ...wrapWords(" ".repeat(indent) + escapeToLine(firstSentence(tool.description)), columns, indent),
+      ...wrapWords(
+        " ".repeat(indent) + escapeToLine(firstSentence(tool.description, LONGEST_DESCRIPTION)),
+        columns,
+        indent,
+      ),
     ];
   });
-}
-
-/** Descriptions are written for a model and can be long. */
-function firstSentence(description: string): string {
-  const [line = ""] = description.split("\n");
-  return /^.*?[.!?](?=\s|$)/.exec(line)?.[0] ?? line;
 }
 
 interface Row {

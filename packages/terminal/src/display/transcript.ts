@@ -1,5 +1,5 @@
 import { type ChatMessage, type Conversation, contentText } from "@agent/core";
-import { countOf, escapeToLine, isRecord } from "@agent/internal";
+import { countOf, escapeToLine, isRecord, shorten } from "@agent/internal";
 import { safeProse } from "../text/safeText.js";
 import type { Style } from "../text/style.js";
 import { AnswerStream } from "./answerStream.js";
@@ -130,8 +130,4 @@ function answerLines(text: string, style: Style): string[] {
   const answer = new AnswerStream(style);
   answer.add(text);
   return answer.finish(WIDTH);
-}
-
-function shorten(text: string, longest: number): string {
-  return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
 }

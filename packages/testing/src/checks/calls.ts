@@ -1,4 +1,4 @@
-import { countOf, describeValue } from "@agent/internal";
+import { countOf, describeValue, shorten } from "@agent/internal";
 import { exampleCall, hostileCalls, ignoresUnknownArguments, refusedCalls } from "../badArguments.js";
 import { canFindLeftovers } from "../leftovers.js";
 import type { CallReport, SeenTool } from "../probe/messages.js";
@@ -306,6 +306,5 @@ function leftBehind({ answer, leftovers }: ProbeResult): string[] {
 }
 
 function describeCall(args: object): string {
-  const text = JSON.stringify(args);
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+  return shorten(JSON.stringify(args), 120);
 }

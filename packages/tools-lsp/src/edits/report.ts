@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { escapeInvisible } from "@agent/core/toolkit";
+import { escapeInvisible, shorten } from "@agent/core/toolkit";
 import type { Diagnostic } from "../protocol/messages.js";
 
 const MAX_MESSAGE = 300;
@@ -13,8 +13,11 @@ export function shownPath(path: string, base: string): string {
 
 /** One line for a diagnostic: `src/a.ts:3: error: Type … (2322)`. Further lines of its message are indented. */
 export function diagnosticLine(path: string, { range, severity, code, message }: Diagnostic): string {
-  const cut = message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
-  const text = escapeInvisible(cut.toWellFormed().replace(/\r?\n\s*/g, "\n    "));
+  const text = escapeInvisible(
+    shorten(message, MAX_MESSAGE)
+      .toWellFormed()
+      .replace(/\r?\n\s*/g, "\n    "),
+  );
   const kind = SEVERITIES[severity] ?? "error";
   const suffix = code === "" ? "" : ` (${escapeInvisible(code.slice(0, 60))})`;
   return `${path}:${range.start.line + 1}: ${kind}: ${text}${suffix}`;

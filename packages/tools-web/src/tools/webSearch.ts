@@ -1,5 +1,5 @@
 import { defineTool } from "@agent/core";
-import { quote } from "@agent/core/toolkit";
+import { quote, shorten } from "@agent/core/toolkit";
 import { withoutInvisible } from "../invisible.js";
 import type { KnownAddresses } from "../known.js";
 import { markedAsData } from "../marked.js";
@@ -90,5 +90,5 @@ function oneLine(text: string, length: number): string {
     .text.replace(/<\/?(?:strong|b|em|mark)>/gi, "")
     .replace(/\s+/g, " ")
     .trim();
-  return (plain.length > length ? `${plain.slice(0, length - 1)}…` : plain).toWellFormed();
+  return shorten(plain.toWellFormed(), length);
 }

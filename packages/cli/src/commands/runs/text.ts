@@ -1,5 +1,5 @@
 import type { RunSummary } from "@agent/durable";
-import { escapeToLine } from "@agent/internal";
+import { escapeToLine, shorten } from "@agent/internal";
 import { formatCost, formatDuration } from "@agent/terminal/host";
 import { CliError } from "../../process/errors.js";
 
@@ -23,8 +23,7 @@ const TITLE_LENGTH = 120;
 
 /** A task in one line, for lists. */
 export function titleOf(task: string): string {
-  const line = task.replace(/\s+/g, " ");
-  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`;
+  return shorten(task.replace(/\s+/g, " "), TITLE_LENGTH);
 }
 
 export function tokensText({ usage }: RunSummary): string {

@@ -1,4 +1,4 @@
-import { describeValue, didYouMean, isRecord, quote } from "@agent/internal";
+import { describeValue, didYouMean, isRecord, quote, shorten } from "@agent/internal";
 import type { JsonSchema } from "../../tools/tool.js";
 import { isDeepEqual, ValueSet } from "./deepEqual.js";
 import { arrayOf, patternOf, SchemaError, sizeOf, stringsOf } from "./keywords.js";
@@ -87,8 +87,7 @@ function constCheck(wanted: unknown, work: Work): Check {
 
 /** A value of the schema, shortened for a message. */
 function shortJson(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
+  return shorten(JSON.stringify(value), LONGEST_SHOWN);
 }
 
 function numberChecks(keywords: JsonSchema, where: string): Check[] {

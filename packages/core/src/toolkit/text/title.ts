@@ -1,4 +1,4 @@
-import { isRecord } from "@agent/internal";
+import { isRecord, shorten } from "@agent/internal";
 
 const MAX_TITLE = 400;
 const MAX_DRAFT = 16 * 1024;
@@ -22,7 +22,7 @@ export function titleLine(text: string): string {
     .slice(0, 4 * MAX_TITLE)
     .replace(/\s+/g, " ")
     .trim();
-  return (line.length > MAX_TITLE ? `${line.slice(0, MAX_TITLE - 1)}…` : line).toWellFormed();
+  return shorten(line.toWellFormed(), MAX_TITLE);
 }
 
 /**
