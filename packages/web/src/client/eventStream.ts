@@ -87,16 +87,16 @@ async function* eventsOf(body: ReadableStream<Uint8Array>, onBytes: () => void):
   }
 }
 
+/** Resolves after a delay, or when the signal aborts. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      "abort",
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
+    const end = (): void => {
+      clearTimeout(timer);
+      // A page reconnects any number of times with the same signal.
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end);
   });
 }
