@@ -1,4 +1,5 @@
 import type { CallHooks, HookCall } from "@agent/core";
+import { withTimeout } from "@agent/core/toolkit";
 import { PACK_NAME } from "../options.js";
 import type { Diagnostic } from "../protocol/messages.js";
 import { type FileText, readText } from "../server/documents.js";
@@ -159,7 +160,8 @@ export class AfterEdits {
     });
     // Does not wait for a server that has not finished an earlier check: one slow server must not slow down every edit.
     const waited = checks.filter(({ isSlow }) => !isSlow).map(({ work }) => work);
-    const done = await within(this.#servers.settings.waitMs, Promise.allSettled(waited));
+    const checked = Promise.allSettled(waited).then(() => true);
+    const done = await withTimeout(checked, this.#servers.settings.waitMs, () => false);
     open = false;
     for (const { slot, work, isSlow } of checks) {
       if (done && !isSlow) continue;
@@ -199,19 +201,6 @@ export class AfterEdits {
       ...lines.slice(0, maxErrors),
       ...(more > 0 ? [`… and ${more} more.`] : []),
     ].join("\n");
-  }
-}
-
-/** Whether work finished in time. */
-async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,7 +1,13 @@
 import type { Content, DiffHunk, FileDiff, QuestionField, ResultView } from "@agent/core";
 import { spellOut } from "@agent/internal";
 import type { ChatAction, PendingApproval, PendingQuestion } from "../events.js";
-import type { Block, CallBlock, ChildBlocks, ViewMessage } from "../state/chatState.js";
+import {
+  type Block,
+  type CallBlock,
+  type ChildBlocks,
+  contentText,
+  type ViewMessage,
+} from "../state/chatState.js";
 import { type ChatClient, type ChatClientOptions, type ChatClientState, createChatClient } from "./client.js";
 
 /** The style of the element. Every pair of colours has a contrast of at least 4.5 in light and in dark mode. */
@@ -203,7 +209,7 @@ export class AgentChat extends Base {
   #edit(message: { readonly id: string; readonly content: Content } | undefined): void {
     const { input, cancel } = this.#parts ?? {};
     if (!input || !cancel) return;
-    if (message || this.#editing !== undefined) input.value = message ? textOf(message.content) : "";
+    if (message || this.#editing !== undefined) input.value = message ? contentText(message.content) : "";
     this.#editing = message?.id;
     cancel.hidden = message === undefined;
     input.focus();
@@ -346,7 +352,7 @@ export class AgentChat extends Base {
   #user(message: Extract<ViewMessage, { role: "user" }>): HTMLElement {
     if (message.generated) {
       const { from = "Note", content } = message;
-      const text = h("div", { class: "text quiet" }, textOf(content));
+      const text = h("div", { class: "text quiet" }, contentText(content));
       return h(
         "article",
         { "aria-label": from },
@@ -355,7 +361,7 @@ export class AgentChat extends Base {
     }
     const edit = h("button", { type: "button", class: "small" }, "Edit");
     edit.addEventListener("click", () => this.#edit(message));
-    const bubble = h("div", { class: "bubble" }, textOf(message.content));
+    const bubble = h("div", { class: "bubble" }, contentText(message.content));
     return h("article", { class: "user", "aria-label": "You" }, bubble, edit);
   }
 
@@ -708,13 +714,6 @@ function newlineNote({ lines, noFinalNewline: open }: DiffHunk): string[] {
   return removed === added
     ? [`(the newline at the end of the file is ${open === "old" ? "added" : "removed"})`]
     : [];
-}
-
-function textOf(content: Content): string {
-  if (typeof content === "string") return content;
-  return content
-    .map((part) => (part.type === "text" ? part.text : `[${part.name ?? part.mediaType}]`))
-    .join("\n");
 }
 
 /** An element with attributes and children. Text is never read as HTML. */

@@ -115,3 +115,11 @@ export interface ChildBlocks {
 }
 
 export const EMPTY_CHAT: ChatState = { messages: [], status: "idle", approvals: [], questions: [] };
+
+/** The text of a content, with the names of its images and files. */
+export function contentText(content: Content): string {
+  if (typeof content === "string") return content;
+  return content
+    .map((part) => (part.type === "text" ? part.text : `[${part.name ?? part.mediaType}]`))
+    .join("\n");
+}

@@ -1,9 +1,10 @@
-import type { ChatMessage, Content, Conversation, ResultDetails } from "@agent/core";
+import type { ChatMessage, Conversation, ResultDetails } from "@agent/core";
 import {
   answerId,
   type Block,
   type CallBlock,
   type ChatState,
+  contentText,
   EMPTY_CHAT,
   type ViewMessage,
 } from "./chatState.js";
@@ -78,20 +79,13 @@ function addResult(
   const ended: CallBlock = {
     ...call,
     state: outcome,
-    text: head(textOf(content)),
+    text: head(contentText(content)),
     ...(durationMs !== undefined && { durationMs }),
     ...(summary !== undefined && { summary }),
     ...(about && { title: about.title, kind: about.kind }),
     ...(view && { view }),
   };
   shown[shown.length - 1] = { ...last, blocks: last.blocks.with(index, ended) };
-}
-
-function textOf(content: Content): string {
-  if (typeof content === "string") return content;
-  return content
-    .map((part) => (part.type === "text" ? part.text : `[${part.name ?? part.mediaType}]`))
-    .join("\n");
 }
 
 function readArguments(json: string): Record<string, unknown> {
