@@ -23,7 +23,7 @@ export function failure(error: unknown): RequestError {
 }
 
 /** A handler whose errors reach the editor with their own message. */
-export function inWords<Request, Response>(
+export function withReadableErrors<Request, Response>(
   handle: (request: Request) => Response | Promise<Response>,
 ): (request: Request) => Promise<Response> {
   return async (request) => {

@@ -14,7 +14,7 @@ import {
 import { EditorClient } from "./editor.js";
 import type { AcpHost, EditorServer } from "./host.js";
 import { FORK_SESSION, type OpenParams, readForkParams } from "./openParams.js";
-import { invalidParams, inWords } from "./requestErrors.js";
+import { invalidParams, withReadableErrors } from "./requestErrors.js";
 import { AcpSession } from "./session.js";
 import { standardStream } from "./stream.js";
 import { routeSessions } from "./workers/routeSessions.js";
@@ -48,21 +48,21 @@ async function serveStream(host: AcpHost, stream: Stream): Promise<void> {
     })
     .onRequest(
       methods.agent.authenticate,
-      inWords(async ({ params }) => {
+      withReadableErrors(async ({ params }) => {
         await host.authenticate?.(params.methodId);
         return {};
       }),
     )
     .onRequest(
       session.new,
-      inWords(async ({ params, client, signal }) => {
+      withReadableErrors(async ({ params, client, signal }) => {
         const opened = await sessions.open(params, client, signal);
         return { sessionId: opened.id, ...announceSoon(opened) };
       }),
     )
     .onRequest(
       session.load,
-      inWords(async ({ params, client, signal }) => {
+      withReadableErrors(async ({ params, client, signal }) => {
         const opened = await sessions.open(params, client, signal, params.sessionId);
         await opened.replay();
         return announceSoon(opened);
@@ -70,21 +70,21 @@ async function serveStream(host: AcpHost, stream: Stream): Promise<void> {
     )
     .onRequest(
       session.resume,
-      inWords(async ({ params, client, signal }) =>
+      withReadableErrors(async ({ params, client, signal }) =>
         announceSoon(await sessions.open(params, client, signal, params.sessionId)),
       ),
     )
     .onRequest(
       FORK_SESSION,
       readForkParams,
-      inWords(async ({ params, client, signal }) => {
+      withReadableErrors(async ({ params, client, signal }) => {
         const opened = await sessions.open(params, client, signal, params.sessionId, true);
         return { sessionId: opened.id, ...announceSoon(opened) };
       }),
     )
     .onRequest(
       session.list,
-      inWords(async ({ params }) => ({
+      withReadableErrors(async ({ params }) => ({
         sessions: ((await host.listSessions?.(params.cwd ?? undefined)) ?? []).map(({ id, ...about }) => ({
           sessionId: id,
           ...about,
@@ -93,7 +93,7 @@ async function serveStream(host: AcpHost, stream: Stream): Promise<void> {
     )
     .onRequest(
       session.delete,
-      inWords(async ({ params }) => {
+      withReadableErrors(async ({ params }) => {
         if (!host.deleteSession) throw RequestError.methodNotFound(session.delete);
         await sessions.close(params.sessionId);
         await host.deleteSession(params.sessionId);
@@ -102,24 +102,26 @@ async function serveStream(host: AcpHost, stream: Stream): Promise<void> {
     )
     .onRequest(
       session.setMode,
-      inWords(async ({ params }) => {
+      withReadableErrors(async ({ params }) => {
         await sessions.find(params.sessionId).setMode(params.modeId);
         return {};
       }),
     )
     .onRequest(
       session.setConfigOption,
-      inWords(async ({ params }) => ({
+      withReadableErrors(async ({ params }) => ({
         configOptions: await sessions.find(params.sessionId).setConfigOption(params.configId, params.value),
       })),
     )
     .onRequest(
       session.prompt,
-      inWords(({ params, signal }) => sessions.find(params.sessionId).prompt(params.prompt, signal)),
+      withReadableErrors(({ params, signal }) =>
+        sessions.find(params.sessionId).prompt(params.prompt, signal),
+      ),
     )
     .onRequest(
       session.close,
-      inWords(async ({ params }) => {
+      withReadableErrors(async ({ params }) => {
         sessions.find(params.sessionId);
         await sessions.close(params.sessionId);
         return {};

@@ -126,7 +126,7 @@ export class ChatWire implements Wire {
   }
 
   #messagesOf({ messages, output }: ChatRequest): readonly ChatMessage[] {
-    const shown = this.#takesParts ? messages : messages.map(inWords);
+    const shown = this.#takesParts ? messages : messages.map(withoutMedia);
     if (!output || this.#takesFormat) return shown;
     // In the system prompt: at the end it would follow another user message, which some servers refuse, and it would
     // move with each turn, so that prompt caches would not hit.
@@ -141,7 +141,7 @@ function wireTool({ strict, ...called }: AdaptedTool): object {
   return { type: "function", function: { ...called, ...(strict && { strict }) } };
 }
 
-function inWords(message: ChatMessage): ChatMessage {
+function withoutMedia(message: ChatMessage): ChatMessage {
   if (message.role !== "user" && message.role !== "tool") return message;
   const content = adaptContent(message.content, () => false);
   return content === message.content ? message : { ...message, content };

@@ -93,7 +93,7 @@ async function moveEntry(
   workspace.seen.forget(target);
   const diff = { path: target, oldPath: source, change: "moved" as const, added: 0, removed: 0, hunks: [] };
   if (call?.wantsView) call.report?.({ ok: true, view: { type: "diff", files: [diff] } });
-  return `Moved ${showPath(asked.source)} to ${showPath(inWordsOf(asked.destination, target))}`;
+  return `Moved ${showPath(asked.source)} to ${showPath(asWritten(asked.destination, target))}`;
 }
 
 function stepsOf(source: string, target: string, info: Stats): WorkspaceStep[] {
@@ -149,7 +149,7 @@ function checkMove(
   // On a disk that ignores case, "A" is "a" itself: a rename, not a replacement.
   const respelled = same && isRespelling(source, target);
   if (existing && !respelled) {
-    refuseReplacing(asked, target, inWordsOf(asked.destination, target), info, existing);
+    refuseReplacing(asked, target, asWritten(asked.destination, target), info, existing);
   }
   return {
     source,
@@ -238,7 +238,7 @@ function refuseReplacing(
 }
 
 /** The target as the caller would write it: with the file name if only a directory was given. */
-function inWordsOf(destination: string, target: string): string {
+function asWritten(destination: string, target: string): string {
   return basename(resolve(destination)) === basename(target)
     ? destination
     : join(destination, basename(target));

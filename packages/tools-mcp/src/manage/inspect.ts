@@ -45,12 +45,12 @@ export async function inspectServer(
     return await inspectIn(undefined, name, server, host, auth, options);
   } catch (error) {
     // Servers built on some SDKs exit if the first message is not the handshake.
-    if (isHttp(server) || !(error instanceof EndedError)) throw inWords(error, host);
+    if (isHttp(server) || !(error instanceof EndedError)) throw readableError(error, host);
   }
   try {
     return await inspectIn({ kind: "legacy", version: "" }, name, server, host, auth, options);
   } catch (error) {
-    throw inWords(error, host);
+    throw readableError(error, host);
   }
 }
 
@@ -104,7 +104,7 @@ async function inspectIn(
   }
 }
 
-function inWords(error: unknown, host: ConnectionHost): unknown {
+function readableError(error: unknown, host: ConnectionHost): unknown {
   if (error instanceof LoginNeededError) return error;
   return new Error(failureText(error, host), { cause: error });
 }
