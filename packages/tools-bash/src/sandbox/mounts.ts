@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { bindMount, hideMounts, type Mount } from "@agent/core/sandbox";
 import { canonicalPath, isInside } from "@agent/core/toolkit";
-import type { SandboxPolicy } from "./policy.js";
+import { parentsInside, type SandboxPolicy } from "./policy.js";
 
 const MIB = 1024 * 1024;
 /** Enough for lock files and process ids. */
@@ -57,7 +57,8 @@ export function planMounts(
   for (const { path } of guarded) if (isCovered(path, wanted)) wanted.delete(path);
   for (const mount of [...wanted.values()]) {
     for (const parent of parentsInside(mount.path, writable)) {
-      // A directory below a read-only one must not become writable again.
+      // Bind-mounted to itself: a mount point cannot be renamed. A directory below a read-only one must not become
+      // writable again.
       if (!wanted.has(parent) && !isCovered(parent, wanted)) wanted.set(parent, bindMount(parent, true));
     }
   }
@@ -79,19 +80,6 @@ function isCovered(path: string, mounts: ReadonlyMap<string, Mount>): boolean {
     if (mount !== undefined && "isWritable" in mount && !mount.isWritable) return true;
   }
   return false;
-}
-
-/**
- * The directories between a writable one and a path in it. Each is bind-mounted to itself: a mount point cannot be
- * renamed, so no command can move away what is mounted below it, for itself or for a command that starts at the same
- * time.
- */
-function parentsInside(path: string, writable: readonly string[]): string[] {
-  const root = writable.find((directory) => directory !== path && isInside(directory, path));
-  const parents: string[] = [];
-  if (root === undefined) return parents;
-  for (let parent = dirname(path); parent !== root; parent = dirname(parent)) parents.push(parent);
-  return parents;
 }
 
 /** Files in private directories that the system needs: the name servers, the programs of NixOS. */

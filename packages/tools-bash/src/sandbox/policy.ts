@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { canonicalPath, isInside } from "@agent/core/toolkit";
 
 /** Paths and names the host protects in addition to the well-known names. */
@@ -77,4 +77,16 @@ export function withPrivateCaches(
   };
   const kept = Object.entries(env).filter(([name, value]) => !Object.hasOwn(caches, name) || canWrite(value));
   return { ...caches, ...Object.fromEntries(kept) };
+}
+
+/**
+ * The directories between a writable one and a path in it. A sandbox keeps commands from renaming them: otherwise a
+ * command could move away what is protected below, for itself or for a command that starts at the same time.
+ */
+export function parentsInside(path: string, writable: readonly string[]): string[] {
+  const root = writable.find((directory) => directory !== path && isInside(directory, path));
+  const parents: string[] = [];
+  if (root === undefined) return parents;
+  for (let parent = dirname(path); parent !== root; parent = dirname(parent)) parents.push(parent);
+  return parents;
 }

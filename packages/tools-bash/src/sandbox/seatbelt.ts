@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { profileText } from "@agent/core/sandbox";
-import { canonicalPath, errorMessage, HELPER_ENVIRONMENT, isInside } from "@agent/core/toolkit";
+import { canonicalPath, errorMessage, HELPER_ENVIRONMENT } from "@agent/core/toolkit";
 import { probeProgram } from "../helpers/probe.js";
-import { type SandboxPolicy, withPrivateCaches } from "./policy.js";
+import { parentsInside, type SandboxPolicy, withPrivateCaches } from "./policy.js";
 
 const { literal, rule, subpath, text } = profileText;
 const PROGRAM = "/usr/bin/sandbox-exec";
@@ -97,15 +97,6 @@ function inAnyCase({ root, path }: GuardedFile): string {
 function escaped(letter: string): string {
   if (letter === '"') return ".";
   return /[\\^$.*+?()[\]{}|]/.test(letter) ? `\\${letter}` : letter;
-}
-
-/** The directories between a writable one and a path in it. */
-function parentsInside(path: string, writable: readonly string[]): string[] {
-  const root = writable.find((directory) => directory !== path && isInside(directory, path));
-  const parents: string[] = [];
-  if (root === undefined) return parents;
-  for (let parent = dirname(path); parent !== root; parent = dirname(parent)) parents.push(parent);
-  return parents;
 }
 
 /** A command of `sandbox-exec`, with a private directory for temporary files. */

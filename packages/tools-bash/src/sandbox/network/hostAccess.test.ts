@@ -39,7 +39,10 @@ test("resolves an allowed name without a question", async () => {
 
 test.each<[answer: PermitAnswer | undefined, expected: string | readonly string[]]>([
   ["allowed", [PUBLIC]],
-  ["refused", "b.example:443 is refused: the user did not allow it. Do not try it again unless the user asks."],
+  [
+    "refused",
+    "b.example:443 is refused: the user did not allow it. Do not try it again unless the user asks.",
+  ],
   [
     "unanswered",
     'b.example:443 is refused: it is not in sandbox.network.hosts, and no one answered. Add "b.example" to sandbox.network.hosts in the options of @agent/tools-bash to allow it.',
