@@ -41,7 +41,10 @@ for (const file of files) {
     const text = textOf(node);
     if (text !== undefined && isSentence(text)) {
       const { line } = source.getLineAndCharacterOfPosition(node.getStart());
-      console.log(`${file}:${line + 1}: ${text.replace(/\s+/g, " ").trim()}`);
+      const shown = text
+        .replace(/\s+/g, " ")
+        .replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1));
+      console.log(`${file}:${line + 1}: ${shown.trim()}`);
     }
     ts.forEachChild(node, visit);
   };
