@@ -5,6 +5,7 @@ import type { PersonDecision } from "@agent/core/host";
 import { escapeInvisible, onAbort } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { approvalLines, approvalPrompt, readDecision } from "../approval/approvalQuestion.js";
+import { ChildCalls } from "../display/innerCalls.js";
 import { contextText, cutOffText, noticeText, retryText, usageText } from "../display/notices.js";
 import { childLines } from "../display/plainActivity.js";
 import { finishedLines, headerLines } from "../display/toolBlock.js";
@@ -158,6 +159,7 @@ class PlainView implements ChatView {
   readonly expandable: readonly string[] = [];
   readonly #io: PlainIo;
   readonly #titles = new Map<string, string>();
+  readonly #children = new ChildCalls();
   /** The changes shown in questions, by call id. */
   readonly #previewed = new Map<string, readonly FileDiff[]>();
   #unwritten = "";
@@ -293,7 +295,7 @@ class PlainView implements ChatView {
       case "notice":
         return [noticeText(event)];
       case "child":
-        return childLines(event);
+        return childLines(event, this.#children);
       case "reasoning":
       case "tool_draft":
       case "tool_output":

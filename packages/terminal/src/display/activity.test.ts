@@ -144,7 +144,9 @@ describe("Activity", () => {
     finish("edit_file", "a.ts", "edit", {
       view: { type: "diff", files: [{ path: "a.ts", change: "edited", added: 1, removed: 1, hunks }] },
     });
-    finish("write_file", "b.ts", "edit", { outcome: "denied", text: "no" });
+    // A call that was refused has no description at its end.
+    child({ type: "tool_requested", id: "r", name: "write_file", args: {}, title: "b.ts", kind: "edit" });
+    child({ type: "tool_end", id: "r", name: "write_file", outcome: "denied", text: "no", durationMs: 5 });
     subject.event({
       ...{ ...run, type: "tool_end", outcome: "ok", text: "Fixed.", durationMs: 9, summary: "3 calls" },
       view: { type: "markdown", text: "Fixed." },

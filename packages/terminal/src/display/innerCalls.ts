@@ -1,4 +1,4 @@
-import type { FileDiff, ToolEndEvent } from "@agent/core";
+import type { AgentEvent, ChildEvent, FileDiff, ToolEndEvent } from "@agent/core";
 import { isRead } from "./resultBody.js";
 
 const MOST_KEPT = 100;
@@ -55,4 +55,32 @@ function shortened({ parts: _, value: _value, view, text, ...event }: ToolEndEve
     text: failed ? text.slice(0, LONGEST_TEXT).toWellFormed() : "",
     ...(isDrawn && { view }),
   };
+}
+
+/** Follows the calls of child agents: a call that was refused is named only by its first event. */
+export class ChildCalls {
+  readonly #titles = new Map<string, string>();
+
+  /** The call that ends with this event, with the label of its agent; `undefined` if none does. */
+  ended(
+    event: ChildEvent,
+  ):
+    | { readonly agent: string | undefined; readonly title: string; readonly event: ToolEndEvent }
+    | undefined {
+    let agent: string | undefined;
+    let path = "";
+    let inner: AgentEvent = event;
+    for (; inner.type === "child"; inner = inner.event) {
+      agent = inner.label ?? agent;
+      path += `${inner.id}/${inner.child}/`;
+    }
+    const title =
+      inner.type === "tool_requested" ? inner.title : "about" in inner ? inner.about?.title : undefined;
+    if (title !== undefined && "id" in inner) this.#titles.set(`${path}${inner.id}`, title);
+    if (inner.type !== "tool_end") return undefined;
+    const key = `${path}${inner.id}`;
+    const known = this.#titles.get(key) ?? "";
+    this.#titles.delete(key);
+    return { agent, title: known, event: inner };
+  }
 }

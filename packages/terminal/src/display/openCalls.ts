@@ -1,7 +1,7 @@
 import type { AgentEvent, ChildEvent, FileDiff, ToolEndEvent, ToolKind } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
 import { formatDuration } from "../text/amounts.js";
-import { type InnerCall, InnerCalls } from "./innerCalls.js";
+import { ChildCalls, type InnerCall, InnerCalls } from "./innerCalls.js";
 import { LiveOutput } from "./liveOutput.js";
 import { type BlockOptions, type FinishedCall, finishedLines, openLines } from "./toolBlock.js";
 
@@ -37,6 +37,7 @@ export class OpenCalls {
   readonly #calls = new Map<string, TrackedCall>();
   /** The calls that those calls make, until they end. */
   readonly #nested = new Map<string, TrackedCall>();
+  readonly #ofAgents = new ChildCalls();
   #asking: string | undefined;
   /** What a tool asks the user now. */
   #question: string | undefined;
@@ -104,13 +105,11 @@ export class OpenCalls {
     if (!call) return;
     call.children ??= new ChildRows();
     call.children.event(event, now);
-    let inner: AgentEvent = event;
-    let agent = "";
-    for (; inner.type === "child"; inner = inner.event) agent = inner.label ?? agent;
-    if (inner.type !== "tool_end") return;
-    const of = agent === "" || call.title.startsWith(`${agent}: `) ? "" : `${agent}: `;
-    const title = escapeToLine(`${of}${inner.about?.title ?? ""}`);
-    record(call, { isOfAgent: true, title, event: inner });
+    const ended = this.#ofAgents.ended(event);
+    if (!ended) return;
+    const { agent, title } = ended;
+    const of = agent === undefined || call.title.startsWith(`${agent}: `) ? "" : `${agent}: `;
+    record(call, { isOfAgent: true, title: escapeToLine(`${of}${title}`), event: ended.event });
   }
 
   /** The call that the user is being asked about, with the changes shown in the question, or none. */

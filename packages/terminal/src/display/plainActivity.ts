@@ -2,6 +2,7 @@ import type { AgentEvent, ChildEvent, ToolEndEvent } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
 import { PLAIN_STYLE } from "../text/style.js";
 import { cutToWidth } from "../text/width.js";
+import { ChildCalls } from "./innerCalls.js";
 import { contextText, noticeText, retryText } from "./notices.js";
 import { resultBody, verdictText } from "./resultBody.js";
 
@@ -18,6 +19,7 @@ const HAS_REASON: ReadonlySet<string> = new Set(["error", "denied"]);
  */
 export function plainActivity(write: (text: string) => void): (event: AgentEvent) => void {
   const titles = new Map<string, string>();
+  const children = new ChildCalls();
   return (event) => {
     const known =
       event.type === "tool_requested" ? event.title : "about" in event ? event.about?.title : undefined;
@@ -35,7 +37,7 @@ export function plainActivity(write: (text: string) => void): (event: AgentEvent
       const end = `${line("└", event.name, title)}  ${verdictText(event, event.durationMs, PLAIN_STYLE)}`;
       write([...reason, end].map((text) => `${indent}${text}\n`).join(""));
     }
-    if (event.type === "child") for (const text of childLines(event)) write(`${text}\n`);
+    if (event.type === "child") for (const text of childLines(event, children)) write(`${text}\n`);
     if (event.type === "retry") write(`${retryText(event, false)}\n`);
     if (event.type === "context") write(`${contextText(event)}\n`);
     if (event.type === "notice") write(`${noticeText(event)}\n`);
@@ -43,14 +45,12 @@ export function plainActivity(write: (text: string) => void): (event: AgentEvent
 }
 
 /** `  └ worker: edit_file  a.ts  ✓ +3 −1 · 0.1s` for the end of a call of a child agent; nothing for other events. */
-export function childLines(event: ChildEvent): string[] {
-  let inner: AgentEvent = event;
-  let agent = `agent ${event.child + 1}`;
-  for (; inner.type === "child"; inner = inner.event) agent = inner.label ?? agent;
-  if (inner.type !== "tool_end") return [];
-  const title = cutToWidth(escapeToLine(inner.about?.title ?? ""), LONGEST_TITLE);
-  const verdict = verdictText(inner, inner.durationMs, PLAIN_STYLE);
-  return [`  ${line("└", `${agent}: ${inner.name}`, title)}  ${verdict}`];
+export function childLines(event: ChildEvent, calls: ChildCalls): string[] {
+  const ended = calls.ended(event);
+  if (!ended) return [];
+  const { agent = `agent ${event.child + 1}`, event: end } = ended;
+  const title = cutToWidth(escapeToLine(ended.title), LONGEST_TITLE);
+  return [`  ${line("└", `${agent}: ${end.name}`, title)}  ${verdictText(end, end.durationMs, PLAIN_STYLE)}`];
 }
 
 /** The part of a failed call's output that explains the failure: the end for a command, else the start. */
