@@ -26,6 +26,7 @@ describe.skipIf(!hasTmux)("background agents in the built chat (skipped without 
     await terminal.until(/worker asks|worker wants|write_file/);
     await terminal.until(/made\.txt\?/);
     terminal.press("y");
+    await terminal.until(/● worker {2}in the background\n│ ● write_file {2}made\.txt/);
     await terminal.until(/⏰ worker-\w+: The agent worker-\w+ has ended\./);
     await expect.poll(() => model.lastRequest, { timeout: 60_000 }).toContain("the work is done");
     // The model reads that the user did not write it.

@@ -218,9 +218,9 @@ export const { packName, packApiVersion, followsDirectory, register } = definePa
         async (ending) => {
           const text =
             "error" in ending
-              ? `The agent failed: ${errorMessage(await failureOf(id, definition, ending.error))}`
-              : (await endingOf(id, definition, ending.answer, 0, LONGEST_NOTICE)).text;
-          notify({ source: id, text: `The agent ${id} has ended.\n\n${text}` });
+              ? `The agent ${id} failed: ${errorMessage(await failureOf(id, definition, ending.error))}`
+              : `The agent ${id} has ended.\n\n${(await endingOf(id, definition, ending.answer, 0, LONGEST_NOTICE)).text}`;
+          notify({ source: id, text });
         },
       );
       return `Started the agent ${id} in the background. You will get its answer in a message when it has ended: continue with other work, or end your answer. The user can stop it with /status end ${id}.`;
@@ -270,8 +270,13 @@ export const { packName, packApiVersion, followsDirectory, register } = definePa
           const id = conversations.newId(agent);
           const isProgram = programs.has(agent);
           if (isProgram && definition.isolation) throw new Error(NO_PROGRAM_WORKTREE);
-          if (isBackground && startInBackground && wake && !isProgram)
-            return runInBackground(id, definition, message, { start: startInBackground, notify: wake });
+          if (isBackground && startInBackground && wake && !isProgram) {
+            const text = runInBackground(id, definition, message, { start: startInBackground, notify: wake });
+            // The text is for the model.
+            const hint = `\`/status\` shows ${id}, \`/status end ${id}\` stops it.`;
+            call.report({ ok: true, summary: "in the background", view: { type: "markdown", text: hint } });
+            return text;
+          }
           const text = isProgram
             ? await runProgram(agent, message, call)
             : await run(id, definition, { message }, call);

@@ -162,7 +162,7 @@ test("names an agent that failed, and its conversation can be continued", async 
   await agent.chat("start").catch(() => undefined);
   const { text } = await woken.promise;
   expect(text).toMatch(
-    /The agent failed: Stopped after 1 turns .*\[agent worker-\w+: agent_send continues it\.\]/,
+    /^The agent worker-\w+ failed: Stopped after 1 turns .*\[agent worker-\w+: agent_send continues it\.\]/,
   );
 });
 

@@ -9,6 +9,7 @@ import type { MenuItem } from "../input/menu.js";
 import { runningJobs, type Status } from "../screen/statusRow.js";
 import { notifiesBy, showsProgress } from "../screen/terminalSignals.js";
 import { CHAT_EXITS, type ChatExit } from "../system/signals.js";
+import { BackgroundBlocks } from "./backgroundBlocks.js";
 import { CallLog } from "./callLog.js";
 import { ChatUsage } from "./chatUsage.js";
 import { type ComposedMessage, Composer, takeBackUnanswered } from "./outgoing.js";
@@ -49,6 +50,7 @@ export class ChatController {
   #finish: (code: ChatExit) => void = () => undefined;
   readonly #queue = new MessageQueue();
   readonly #notices = new NoticeQueue(() => this.#wakeUp());
+  readonly #background = new BackgroundBlocks();
   readonly #composer = new Composer();
   readonly #shellLines = new ShellLines((event) => this.#see(event));
   #turn: AbortController | undefined;
@@ -93,6 +95,8 @@ export class ChatController {
     this.#running = { agent, permissions, options, commands, slash };
     agent.onBackgroundEvent((event) => {
       this.#usage.see(event);
+      this.#background.see(event);
+      if (event.event.type === "done") this.#showBackground();
       if (event.event.type === "usage") this.#updateStatus();
     });
     this.#updateStatus();
@@ -292,7 +296,13 @@ export class ChatController {
     this.#view.queued(this.#queue.shown);
   }
 
+  /** Draws the background agents that have answered. An answer that is being written is not split. */
+  #showBackground(): void {
+    if (!this.#turn) for (const event of this.#background.takeEnded()) this.#view.event(event);
+  }
+
   #next(): void {
+    this.#showBackground();
     const message = this.#turn ? undefined : this.#queue.next();
     this.#showWaiting();
     const notice = this.#turn || message || !this.#running ? undefined : this.#notices.next();

@@ -40,6 +40,11 @@ export class InnerCalls {
     return this.#count;
   }
 
+  /** Whether child agents made some of them. */
+  get hasAgents(): boolean {
+    return this.#kept.some(({ isOfAgent }) => isOfAgent);
+  }
+
   /** The size of what is kept, in characters. */
   get units(): number {
     return JSON.stringify(this.#kept).length;

@@ -108,7 +108,8 @@ export class OpenCalls {
     const ended = this.#ofAgents.ended(event);
     if (!ended) return;
     const { agent, title } = ended;
-    const of = agent === undefined || call.title.startsWith(`${agent}: `) ? "" : `${agent}: `;
+    const isNamed = agent === undefined || call.name === agent || call.title.startsWith(`${agent}: `);
+    const of = isNamed ? "" : `${agent}: `;
     record(call, { isOfAgent: true, title: escapeToLine(`${of}${title}`), event: ended.event });
   }
 

@@ -122,15 +122,17 @@ export function finishedLines(
   const header = call.isBelowQuestion ? [] : headerLines(event.name, title, options, { failed });
   const isCut = header.length === TITLE_ROWS && header.at(-1)?.endsWith("…") === true;
   const inner = innerRows(call, options);
+  // One row stands for the output of a child agent's call.
+  const isShort = hidden > 0 ? limit === 0 : inner.hidden === 0 && call.inner?.hasAgents === true;
   return {
     lines: [
       ...header,
       ...inner.lines,
       ...shownRows,
       ...fileRows(call, options),
-      ...endLines(hidden > 0 && limit === 0 ? verdict + style.dim(hint) : verdict, options),
+      ...endLines(isShort ? verdict + style.dim(hint) : verdict, options),
     ],
-    expandable: hidden > 0 || isCut || inner.hidden > 0,
+    expandable: hidden > 0 || isCut || call.inner !== undefined,
   };
 }
 
