@@ -78,6 +78,26 @@ test("starts no server for other files, for reads, or when a project is not trus
   expect(logOf(project)).toEqual([]);
 });
 
+test("reports errors of one language if a call writes files of another whose server does not run", async () => {
+  const project = createProject({ "a.bad": "zero\n", "b.tst": "zero\n" });
+  const { servers = {}, ...options } = testServer(project, "pull");
+  const broken = { command: [process.execPath, "--eval", "process.exit(3)"], extensions: [".bad"] };
+  const { calls } = createSession(
+    project,
+    { ...options, servers: { broken, ...servers } },
+    {},
+    {},
+    { edit: "patch" },
+  );
+  const replace = (from: string, to: string) => {
+    const files = ["a.bad", "b.tst"].map((path) => `*** Update File: ${path}\n@@\n-${from}\n+${to}\n`);
+    return ["apply_patch", { input: `*** Begin Patch\n${files.join("")}*** End Patch` }] as const;
+  };
+  const names = ["one", "two", "three", "ERR four"];
+  const edits = names.map((name, index) => replace(names[index - 1] ?? "zero", name));
+  expect((await calls(...edits)).at(-1)?.text).toContain("b.tst:1: error: four");
+});
+
 test("adds nothing when the option is off", async () => {
   const project = createProject();
   const { text } = createSession(project, { ...testServer(project, "pull"), diagnostics: false });

@@ -81,6 +81,7 @@ export function createSession(
   options: LspOptions,
   host: Partial<PackHost> = {},
   agentOptions: Partial<AgentOptions> = {},
+  fsOptions: fs.FsOptions = {},
 ): Session {
   let script: (Call | "end")[] = [];
   const provider = scriptedProvider(
@@ -95,7 +96,7 @@ export function createSession(
       lsp.register(registry, { ...(given as PackHost<LspOptions>), ...host, options }),
   };
   const agent = new Agent(provider, {
-    packs: [[fs, { root: project.root }], withHost],
+    packs: [[fs, { root: project.root, ...fsOptions }], withHost],
     maxTurns: 1000,
     ...agentOptions,
   } as AgentOptions);

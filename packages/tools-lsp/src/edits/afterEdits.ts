@@ -113,8 +113,9 @@ export class AfterEdits {
     if (!file && slot.broken === undefined) slot.use();
   }
 
-  #errorsOf(slot: Slot, path: string, file: FileText): Promise<CheckedText> {
-    return slot.use().inOrder(async () => {
+  /** Rejects, never throws, if the server is not started again: the call may write files of other servers too. */
+  async #errorsOf(slot: Slot, path: string, file: FileText): Promise<CheckedText> {
+    return await slot.use().inOrder(async () => {
       const server = await slot.show(path, file);
       const signal = AbortSignal.timeout(HANG_MS);
       try {

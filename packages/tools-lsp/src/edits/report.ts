@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { escapeInvisible, shorten } from "@agent/core/toolkit";
+import { escapeInvisible, escapeToLine, shorten } from "@agent/core/toolkit";
 import type { Diagnostic } from "../protocol/messages.js";
 
 const MAX_MESSAGE = 300;
@@ -20,5 +20,5 @@ export function diagnosticLine(path: string, { range, severity, code, message }:
   );
   const kind = SEVERITIES[severity] ?? "error";
   const suffix = code === "" ? "" : ` (${escapeInvisible(code.slice(0, 60))})`;
-  return `${path}:${range.start.line + 1}: ${kind}: ${text}${suffix}`;
+  return `${escapeToLine(path)}:${range.start.line + 1}: ${kind}: ${text}${suffix}`;
 }

@@ -3,6 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { errorMessage, escapeInvisible, killWindowsTree, startableProgram } from "@agent/core/toolkit";
 
 const MEMORY_CHECK_MS = 500;
+/** The longest pause between two checks. A check reads all processes of the machine, which takes a while if there are many. */
+const MAX_MEMORY_CHECK_MS = 2000;
+/** How many times longer the pause after a check is than the check. */
+const MEMORY_CHECK_PAUSE = 100;
 const END_GRACE_MS = 1000;
 const MAX_ERROR_CHARACTERS = 4000;
 /** The maximum unread input of a server. A server that does not read its input would fill the memory of the agent. */
@@ -24,7 +28,7 @@ export class ServerProcess {
   /** Resolves to the reason once the process has ended. Never rejects. */
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
-  readonly #memory: NodeJS.Timeout;
+  #memory: NodeJS.Timeout | undefined;
   #watchdog: ChildProcess | undefined;
   #errors = "";
   #reason: string | undefined;
@@ -56,8 +60,7 @@ export class ServerProcess {
     // A write to an exited server; `ended` has the reason.
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr])
       stream?.on("error", () => undefined);
-    this.#memory = setInterval(() => this.#checkMemory(memoryBytes), MEMORY_CHECK_MS);
-    this.#memory.unref();
+    this.#checkMemoryLater(memoryBytes);
     this.#watch();
     this.#unref();
   }
@@ -125,7 +128,7 @@ export class ServerProcess {
   #release(): void {
     if (!this.#isRunning) return;
     this.#isRunning = false;
-    clearInterval(this.#memory);
+    clearTimeout(this.#memory);
     // Killed before its input closes: the group id may be reused later.
     this.#watchdog?.kill("SIGKILL");
     this.kill();
@@ -134,6 +137,17 @@ export class ServerProcess {
   #explain(reason: string): string {
     const said = escapeInvisible(this.#errors.trim().split("\n").slice(-5).join("\n")).slice(-600);
     return said === "" ? reason : `${reason}. It printed: ${said}`;
+  }
+
+  #checkMemoryLater(limit: number, ms = MEMORY_CHECK_MS): void {
+    this.#memory = setTimeout(() => {
+      const started = performance.now();
+      this.#checkMemory(limit);
+      const pause = MEMORY_CHECK_PAUSE * (performance.now() - started);
+      if (this.#isRunning)
+        this.#checkMemoryLater(limit, Math.min(MAX_MEMORY_CHECK_MS, Math.max(MEMORY_CHECK_MS, pause)));
+    }, ms);
+    this.#memory.unref();
   }
 
   #checkMemory(limit: number): void {
@@ -155,7 +169,13 @@ export class ServerProcess {
 /** The resident memory of all processes of a group, in bytes. */
 function groupMemory(group: number): number {
   let kilobytes = 0;
-  for (const name of readdirSync("/proc")) {
+  let names: readonly string[] = [];
+  try {
+    names = readdirSync("/proc");
+  } catch {
+    // Out of file descriptors: an exception in a timer would end the agent.
+  }
+  for (const name of names) {
     if (!(Number(name) > 0)) continue;
     try {
       // The name of the program, in brackets, may contain anything; the group is the third field after it.
