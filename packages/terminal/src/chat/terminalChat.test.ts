@@ -103,7 +103,7 @@ test("ignores Enter right after a list has replaced a line with text", async () 
   expect(await answer).toBe("yes, accept edits");
 });
 
-test("filters a list that opened after the line was sent at once", async () => {
+test("filters a list immediately if it opened after the line was sent", async () => {
   type("/resume", "\r");
   const answer = chat.view.pick("Resume a session", PLAN);
   type("n", "o", "\r");

@@ -104,7 +104,7 @@ function standsForCode(line: string, surroundings: Surroundings): boolean {
   const isAlone = /^$|[{:(]$|\bpass$/.test(code.trim());
   if (DOTS.test(text)) {
     if (comment === undefined && SPREAD.test(text)) return false;
-    // "// ... check the answer ..." is not a sentence of its own.
+    // "// ... check the answer ..." is not a separate sentence.
     if (comment !== undefined && isAlone && isApart && lost > 0 && BEGINS_WITH_DOTS.test(text)) return true;
     // "# Stop existing containers..." is a real comment.
     if (hasMarker) return (comment !== undefined && BEGINS_WITH_DOTS.test(text)) || isFilling(words);

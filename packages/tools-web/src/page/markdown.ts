@@ -85,7 +85,7 @@ class Writer {
     this.#text += text;
   }
 
-  /** Preformatted lines. Written at once: a page can have millions of them. */
+  /** Preformatted lines. Written in one piece: a page can have millions of them. */
   lines(lines: readonly string[]): void {
     this.breakLine();
     this.#start();

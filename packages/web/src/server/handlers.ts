@@ -329,7 +329,7 @@ function named(): Map<string, ChatHandlers> {
 
 /** The default of `onError`. */
 function warn(error: unknown): void {
-  // Pages are told about the others.
+  // Pages show these errors.
   if (isAgentError(error) && error.code !== "session_invalid") return;
   const detail = error instanceof Error ? error.stack : undefined;
   globalThis.process?.emitWarning?.(errorMessage(error), {

@@ -241,7 +241,7 @@ export class LiveChat {
       this.#tell({ type: "snapshot", state: { ...this.#state, messages } });
     }
     this.#restartIdleTimer();
-    // No page is told that its messages are not stored, so the server's log must say it.
+    // No page learns that its messages are not stored, so the server's log must say it.
     conversation.flush().catch(this.#options.onError);
   }
 
