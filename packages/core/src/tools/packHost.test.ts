@@ -377,7 +377,7 @@ describe("skills and agents of packs", () => {
     );
     expect(agent.registry.services.skills.map(({ file }) => file)).toEqual(["/one/SKILL.md"]);
     expect(agent.registry.services.problems).toEqual([
-      'Two packs bring a skill named "notes": @x/one and @x/two. The one of @x/one is used; remove one of the packs, or rename one.',
+      'Two packs provide a skill named "notes": @x/one and @x/two. That of @x/one is used; remove one of the packs, or rename one.',
     ]);
   });
 

@@ -308,8 +308,8 @@ test("names both packs of a skill and of an agent, and uses the first of each", 
   expect(services.skills.map(({ file }) => file)).toEqual(["/1"]);
   expect(services.agents.map(({ systemPrompt }) => systemPrompt)).toEqual(["s"]);
   expect(services.problems).toEqual([
-    'Two packs bring a skill named "n": @x/one and @x/two. The one of @x/one is used; remove one of the packs, or rename one.',
-    'Two packs bring an agent named "r": @x/one and @x/two. The one of @x/one is used; remove one of the packs, or rename one.',
+    'Two packs provide a skill named "n": @x/one and @x/two. That of @x/one is used; remove one of the packs, or rename one.',
+    'Two packs provide an agent named "r": @x/one and @x/two. That of @x/one is used; remove one of the packs, or rename one.',
   ]);
 });
 

@@ -156,7 +156,7 @@ export class PackServiceList {
         if (!first) found.set(one.name, { one, source });
         else {
           problems.push(
-            `Two packs bring ${kind} named ${quote(one.name)}: ${first.source} and ${source}. The one of ${first.source} is used; remove one of the packs, or rename one.`,
+            `Two packs provide ${kind} named ${quote(one.name)}: ${first.source} and ${source}. That of ${first.source} is used; remove one of the packs, or rename one.`,
           );
         }
       }

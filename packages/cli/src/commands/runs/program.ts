@@ -27,13 +27,13 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
       .option("--json", "as JSON");
 
   command("start", "queue a task")
-    .argument("<task...>", "what to do, as text")
+    .argument("<task...>", "the task")
     .option("--cwd <directory>", "the directory it works in")
     .option("--title <text>", "its title in lists; default: the task")
-    .option("--id <id>", "the same id and task twice is one run")
+    .option("--id <id>", "starting the same id and task twice creates one run")
     .option("--tenant <name>", "the tenant whose limits apply")
     .option("--label <label>", "only workers with it take the run (repeatable)", collect)
-    .option("--anywhere", "also workers in other directories take it")
+    .option("--anywhere", "workers in other directories may take it too")
     .option("--priority <number>", "from -1000 to 1000: higher is taken first, among runs of the tenant")
     .option("--delay <time>", "start it after this time: 2h")
     .option("--at <time>", "start it at this time: 2026-03-01T09:00, in the local time zone, or with one")
@@ -45,7 +45,7 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
       done(await startCommand(words, flagsOf(self)));
     });
   command("list", "list runs, the newest first")
-    .option("--state <state>", "only those in this state")
+    .option("--state <state>", "only runs in this state")
     .option("--tenant <name>", "only those of this tenant")
     .option("--label <label>", "only those that ask for this label")
     .option("--text <text>", "only those with this text in their title, id or error message")
@@ -81,7 +81,7 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
   command("cancel", "cancel a run, or with filters all matching ones that have not ended")
     .argument("[id]")
     .argument("[reason...]")
-    .option("--state <state>", "all in this state: queued, running or waiting")
+    .option("--state <state>", "all runs in this state: queued, running or waiting")
     .option("--tenant <name>", "all of this tenant")
     .option("--label <label>", "all that ask for this label")
     .option("--text <text>", "all with this text in their title, id or error message")
@@ -105,7 +105,7 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
     });
   command("fork", "start a run that begins with the first steps of another one")
     .argument("<id>")
-    .option("--steps <number>", "how many it takes over, as agent runs steps counts them; default: all")
+    .option("--steps <number>", "how many steps to copy, as agent runs steps counts them; default: all")
     .option("--id <id>", "the id of the new run")
     .option("--follow", "show it until it ends")
     .action(async (id: string, _, self: Command) => {
@@ -137,7 +137,7 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
     });
   command("rate", "limit the model requests per minute of all runs together")
     .argument("[target]", 'a provider (openai), a model (openai/gpt-5), or "*" for all')
-    .argument("[calls]", 'a number, or "none"; without it, what holds')
+    .argument("[calls]", 'a number, or "none"; without it, the current limit is printed')
     .action(async (target: string | undefined, calls: string | undefined, _, self: Command) => {
       const { rateCommand } = await import("./operate.js");
       done(await rateCommand(target, calls, flagsOf(self)));
@@ -160,14 +160,14 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
   command("schedule", "start a task on a schedule")
     .argument("<id>", "the name of the schedule; the same one again replaces it")
     .argument("<times>", 'when, as five fields of cron: "0 9 * * 1-5"')
-    .argument("<task...>", "what to do, as text")
+    .argument("<task...>", "the task")
     .option("--time-zone <name>", "Europe/Berlin, UTC; default: that of this machine")
     .option("--overlap <policy>", "while the run before has not ended: skip, allow or cancel", "skip")
     .option("--cwd <directory>", "the directory it works in")
     .option("--title <text>", "the title of its runs in lists; default: the task")
     .option("--tenant <name>", "the tenant whose limits apply")
     .option("--label <label>", "only workers with it take the runs (repeatable)", collect)
-    .option("--anywhere", "also workers in other directories take them")
+    .option("--anywhere", "workers in other directories may take them too")
     .action(async (id: string, cron: string, words: string[], _, self: Command) => {
       const { scheduleCommand } = await import("./schedule.js");
       done(await scheduleCommand(id, cron, words, flagsOf(self)));
@@ -194,20 +194,20 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
   settingsOptions(command("work", "run a worker for the runs that were started in this directory"))
     .option("--concurrency <number>", "how many at a time", "4")
     .option("--label <label>", "take runs that ask for it, too (repeatable)", collect)
-    .option("--name <name>", "who works, for people; default: the machine's name")
-    .option("--lease <time>", "how long it may be silent before others take its runs", "10s")
+    .option("--name <name>", "a name for this worker in lists; default: the machine's name")
+    .option("--lease <time>", "how long it may send no heartbeat before others take its runs", "10s")
     .option("--drain", "end when no run is left")
     .option(
       "--retry-attempts <number>",
       "how often a run asks a failing model again without progress; default 500",
     )
-    .option("--retry-max-delay <time>", "the longest wait between them; default 5m")
+    .option("--retry-max-delay <time>", "the longest wait between retries; default 5m")
     .option("--retry-deadline <time>", "how long a run tries before it fails; default 24h")
     .option(
       "--notify-webhook <address>",
       "POST there when a run waits for a decision or has failed; default $AGENT_RUNS_WEBHOOK",
     )
-    .option("--notify-command <command>", "run this then, with the same JSON on its standard input")
+    .option("--notify-command <command>", "run this command then, with the same JSON on its standard input")
     .option("--notify-on <states>", "when: waiting, failed, done, cancelled; default waiting,failed")
     .option("--approval-timeout <time>", "deny a call about which no decision was made after this time: 24h")
     .action(async (_, self: Command) => {
