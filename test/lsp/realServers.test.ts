@@ -133,7 +133,7 @@ const LANGUAGES: readonly Language[] = [
 ];
 
 function createProject({ files, programs = {} }: Language): string {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "agent-real-lsp-")));
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "agent real@lsp+(ö)-")));
   onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, name)), { recursive: true });

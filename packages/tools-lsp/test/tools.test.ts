@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { applyRename } from "../src/edits/renamePlan.js";
 import { createProject, createSession, testServer } from "./harness.js";
@@ -47,6 +47,33 @@ test("explains where a symbol is if it is not on the line, and which lines there
   expect(await text("lsp_definition", { path: "a.tst", line: 40, symbol: "alpha" })).toContain(
     "the file has 5 lines",
   );
+});
+
+test("treats letters beyond the basic plane as parts of words", async () => {
+  const project = createProject({ "a.tst": "𝐱a a𝐱\nsee a\n" });
+  const { text } = createSession(project, testServer(project, "pull"));
+  expect(await text("lsp_definition", { path: "a.tst", line: 1, symbol: "a" })).toContain(
+    '"a" is not on line 1, but on line 2.',
+  );
+});
+
+test("finds symbols of a project whose path the server encodes differently", async () => {
+  const project = createProject({ "@scope/c++/a.tst": "def first\n" });
+  const root = project.path("@scope/c++");
+  const { text } = createSession(project, { ...testServer(project, "encoded-uris"), root });
+  expect(await text("lsp_symbols", { query: "first" })).toMatch(/a\.tst:1: function first/);
+});
+
+test("lists the problems of changed files after one of them was removed", async () => {
+  const project = createProject();
+  const { calls } = createSession(project, testServer(project, "pull"));
+  await calls(
+    ["write_file", { path: "a.tst", content: "WARN a\n" }],
+    ["write_file", { path: "b.tst", content: "WARN b\n" }],
+  );
+  rmSync(project.path("a.tst"));
+  const [end] = await calls(["lsp_diagnostics", {}]);
+  expect(end?.text).toBe("b.tst:1: warning: b (7)");
 });
 
 test("finds symbols of a file and of the project", async () => {
@@ -164,11 +191,22 @@ describe("lsp_rename", () => {
     ["edits behind the end", "behind-the-end", "does not know the current text"],
     ["answers for another version", "other-version", "does not know the current text"],
     ["replaces other text than the symbol", "rewrites", "does not know the current text"],
+    ["replaces more than the symbol", "whole-file", "does not know the current text"],
   ])("changes nothing with a server that %s", async (_, mode, reason) => {
     const project = createProject({ "a.tst": "run alpha\n" });
     const { text } = createSession(project, testServer(project, mode));
     expect(await text(...ALPHA)).toContain(reason);
     expect(project.read("a.tst")).toBe("run alpha\n");
+  });
+
+  test.each([
+    ["adds to the name", "inserts", "beta", "make { alpha: beta }\n"],
+    ["replaces a part of the name", "minimal", "alpine", "make { alpine }\n"],
+  ])("accepts a server that %s", async (_, mode, newName, expected) => {
+    const project = createProject({ "a.tst": "make { alpha }\n" });
+    const { text } = createSession(project, testServer(project, mode));
+    await text("lsp_rename", { path: "a.tst", line: 1, symbol: "alpha", new_name: newName });
+    expect(project.read("a.tst")).toBe(expected);
   });
 
   test("changes nothing if one file is outside the root, protected, of git or of another language", async () => {

@@ -7,10 +7,13 @@ import type { DocumentEdits } from "../protocol/messages.js";
 import { type LanguageServer, pathOf } from "../server/languageServer.js";
 import { isBelow, type Servers, type Slot } from "../server/servers.js";
 import { shownPath } from "./report.js";
-import { applyReplacements, diffOf, replacementsOf } from "./textEdits.js";
+import { applyReplacements, diffOf, type Replacement, replacementsOf } from "./textEdits.js";
+import { wholeWords } from "./words.js";
 
 const MAX_FILES = 500;
 const BOM = "\uFEFF";
+/** How many characters an edit may have besides both names: `alpha as beta`, `beta: &mut Self`. */
+const MAX_ADDED = 16;
 
 export type RenameHost = Pick<PackHost, "access" | "protectedPaths" | "protectedNames">;
 
@@ -21,6 +24,11 @@ interface PlannedFile {
   readonly after: Buffer;
   readonly places: number;
   readonly diff: FileDiff;
+}
+
+export interface RenamedSymbol {
+  readonly oldName: string;
+  readonly newName: string;
 }
 
 /** Everything that a rename changes. */
@@ -50,7 +58,7 @@ export function planRename(
   { slot, server }: { readonly slot: Slot; readonly server: LanguageServer },
   host: RenameHost,
   edits: readonly DocumentEdits[],
-  oldName: string,
+  names: RenamedSymbol,
 ): RenamePlan {
   const byPath = new Map<string, DocumentEdits["edits"][number][]>();
   const stale: string[] = [];
@@ -77,7 +85,7 @@ export function planRename(
       stale.push(path);
       continue;
     }
-    if (replacements.some(({ start, end }) => !text.slice(start, end).includes(oldName))) {
+    if (!replacements.every((one) => isRename(text, one, names))) {
       stale.push(path);
       continue;
     }
@@ -99,9 +107,33 @@ export function planRename(
   return { files, basis: hash.digest("hex") };
 }
 
+/**
+ * Whether an edit changes only the name: with the rest of the identifiers it begins and ends in, it turns the old name
+ * into the new one. Some edits add to a name: `{ alpha }` becomes `{ alpha: beta }`.
+ */
+function isRename(
+  text: string,
+  { start, end, newText }: Replacement,
+  { oldName, newName }: RenamedSymbol,
+): boolean {
+  const [from, to] = wholeWords(text, start, end);
+  const before = text.slice(from, to);
+  const after = text.slice(from, start) + newText + text.slice(end, to);
+  const most = oldName.length + newName.length + MAX_ADDED;
+  return Math.max(before.length, after.length) <= most && before.includes(oldName) && after.includes(newName);
+}
+
 /** Writes all files, or none: if one cannot be written, the earlier ones are restored. */
 export async function applyRename({ files }: RenamePlan, base: string): Promise<void> {
-  for (const { path } of files) accessSync(path, constants.W_OK);
+  for (const { path } of files) {
+    try {
+      accessSync(path, constants.W_OK);
+    } catch (error) {
+      throw new Error(
+        `${quote(shownPath(path, base))} cannot be written: ${errorMessage(error)}. Nothing was changed.`,
+      );
+    }
+  }
   const written: PlannedFile[] = [];
   try {
     for (const file of files) {

@@ -4,7 +4,7 @@ import type { Position, TextEdit } from "../protocol/messages.js";
 const CONTEXT = 3;
 
 /** A part of a text that is replaced. */
-interface Replacement {
+export interface Replacement {
   readonly start: number;
   readonly end: number;
   readonly newText: string;

@@ -221,7 +221,8 @@ export class LanguageServer {
 
   /** The version of a document that is open; `undefined` for others. */
   versionOf(uri: string): number | undefined {
-    return this.#documents.get(uri)?.version;
+    const known = this.#knownUri(uri);
+    return known === undefined ? undefined : this.#documents.get(known)?.version;
   }
 
   get hasDocuments(): boolean {

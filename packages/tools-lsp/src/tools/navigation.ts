@@ -3,7 +3,7 @@ import { escapeInvisible } from "@agent/core/toolkit";
 import { diagnosticLine, shownPath } from "../edits/report.js";
 import { type CodeSymbol, type Location, readLocations, readSymbols } from "../protocol/messages.js";
 import { pathOf, uriOf } from "../server/languageServer.js";
-import type { Servers, Slot } from "../server/servers.js";
+import { isBelow, type Servers, type Slot } from "../server/servers.js";
 import { findSources } from "../server/sources.js";
 import { showPlaces } from "./places.js";
 import {
@@ -65,7 +65,7 @@ function diagnosticsTool(servers: Servers) {
     describe: ({ path }) => (path === undefined ? { targets: [] } : describeRead(servers, path)),
     execute: async ({ path }, call) =>
       await withinRequestTime(servers, call.signal, async (signal) => {
-        const files = path === undefined ? openFiles(servers) : [path];
+        const files = path === undefined ? await openFiles(servers) : [path];
         if (files.length === 0) return "No file was changed so far. Pass a path.";
         const lines: string[] = [];
         let problems = 0;
@@ -87,8 +87,11 @@ function diagnosticsTool(servers: Servers) {
   });
 }
 
-function openFiles(servers: Servers): string[] {
-  return servers.list().flatMap((slot) => slot.running?.openPaths() ?? []);
+/** The open files that still exist and can be read. */
+async function openFiles(servers: Servers): Promise<string[]> {
+  const running = servers.list().flatMap(({ running }) => running ?? []);
+  await Promise.all(running.map((server) => server.inOrder(() => server.refresh())));
+  return running.flatMap((server) => server.openPaths());
 }
 
 interface PlacesQuery<Name extends string> {
@@ -191,9 +194,13 @@ async function projectSymbols(servers: Servers, query: string, signal: AbortSign
   const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? readSymbols(answer.value) : []));
   if (found.length === 0 && failed) throw failed.reason;
   // Servers also find symbols of libraries.
-  return found.filter(
-    ({ uri }) => uri?.startsWith(`${uriOf(servers.root)}/`) && !uri.includes("/node_modules/"),
-  );
+  return found.filter(({ uri = "" }) => isInProject(servers, uri) && !uri.includes("/node_modules/"));
+}
+
+/** Whether a URI is below the root. Servers spell the same one differently: `/%40scope/`. */
+function isInProject({ root }: Servers, uri: string): boolean {
+  const path = pathOf(uri);
+  return path === undefined ? uri.startsWith(`${uriOf(root)}/`) : isBelow(root, path);
 }
 
 async function projectSlots(servers: Servers): Promise<Slot[]> {

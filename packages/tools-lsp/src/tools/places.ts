@@ -1,5 +1,6 @@
 import { escapeInvisible, quote } from "@agent/core/toolkit";
 import { shownPath } from "../edits/report.js";
+import { characterAt, characterBefore, isWord } from "../edits/words.js";
 import type { Location, Position } from "../protocol/messages.js";
 import { readText } from "../server/documents.js";
 import { pathOf } from "../server/languageServer.js";
@@ -35,15 +36,12 @@ export function findSymbol(text: string, line: number, symbol: string): Position
   );
 }
 
-const WORD = /[\p{L}\p{N}_$]/u;
-
 /** The position of a symbol as a whole word; -1 if it does not occur. */
 function columnOf(content: string, symbol: string): number {
   for (let at = content.indexOf(symbol); at !== -1; at = content.indexOf(symbol, at + 1)) {
-    const before = at === 0 ? "" : (content.slice(0, at).match(/.$/su)?.[0] ?? "");
-    const after = content.slice(at + symbol.length).match(/^./su)?.[0] ?? "";
-    const begins = !WORD.test(symbol[0] ?? "") || !WORD.test(before);
-    const ends = !WORD.test(symbol.at(-1) ?? "") || !WORD.test(after);
+    const end = at + symbol.length;
+    const begins = !isWord(characterAt(symbol, 0)) || !isWord(characterBefore(content, at));
+    const ends = !isWord(characterBefore(symbol, symbol.length)) || !isWord(characterAt(content, end));
     if (begins && ends) return at;
   }
   return -1;

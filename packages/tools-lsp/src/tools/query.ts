@@ -7,7 +7,12 @@ import { findSymbol } from "./places.js";
 
 export const PATH = { type: "string", description: "File" } as const;
 export const LINE = { type: "integer", minimum: 1, description: "Line with the symbol, from 1" } as const;
-export const SYMBOL = { type: "string", minLength: 1, description: "The symbol as in that line" } as const;
+export const SYMBOL = {
+  type: "string",
+  minLength: 1,
+  maxLength: 1000,
+  description: "The symbol as in that line",
+} as const;
 
 export interface SymbolInput {
   readonly path: string;

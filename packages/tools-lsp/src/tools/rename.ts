@@ -1,5 +1,5 @@
 import { type CallDescription, defineTool } from "@agent/core";
-import { errorMessage, orAborted } from "@agent/core/toolkit";
+import { errorMessage, escapeToLine, orAborted } from "@agent/core/toolkit";
 import { applyRename, planRename, type RenameHost, type RenamePlan, StaleText } from "../edits/renamePlan.js";
 import { shownPath } from "../edits/report.js";
 import { readWorkspaceEdit } from "../protocol/messages.js";
@@ -32,7 +32,7 @@ export function renameTool(servers: Servers, host: RenameHost) {
         path: PATH,
         line: LINE,
         symbol: SYMBOL,
-        new_name: { type: "string", minLength: 1, description: "The new name" },
+        new_name: { type: "string", minLength: 1, maxLength: 1000, description: "The new name" },
       },
       required: ["path", "line", "symbol", "new_name"],
       additionalProperties: false,
@@ -65,7 +65,7 @@ export function renameTool(servers: Servers, host: RenameHost) {
       const summary = `${count(places, "place")} in ${count(found.files.length, "file")}`;
       call.report({ summary, view: { type: "diff", files: found.files.map(({ diff }) => diff) } });
       const lines = found.files.map(
-        (file) => `${shownPath(file.path, base)}: ${count(file.places, "place")}`,
+        (file) => `${escapeToLine(shownPath(file.path, base))}: ${count(file.places, "place")}`,
       );
       return [`Renamed ${input.symbol} to ${input.new_name}: ${summary}.`, ...lines].join("\n");
     },
@@ -102,6 +102,7 @@ async function plan(
   signal: AbortSignal,
 ): Promise<RenamePlan> {
   const oldName = input.symbol.split(/[.:>]/).at(-1) ?? input.symbol;
+  const names = { oldName, newName: input.new_name };
   if (oldName === input.new_name) throw new Error("The new name is the old one. Nothing was changed.");
   const ask = async () => {
     const found = await orAborted(openSymbol(servers, input), signal);
@@ -112,7 +113,7 @@ async function plan(
     );
     return {
       found,
-      plan: () => planRename(servers, { slot, server }, host, readWorkspaceEdit(answer), oldName),
+      plan: () => planRename(servers, { slot, server }, host, readWorkspaceEdit(answer), names),
     };
   };
   const first = await ask();

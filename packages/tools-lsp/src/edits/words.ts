@@ -1,0 +1,28 @@
+const WORD = /^[\p{L}\p{N}_$]/u;
+
+/** Whether a character is part of an identifier, in most languages. */
+export function isWord(character: string): boolean {
+  return WORD.test(character);
+}
+
+/** The character at an offset, which may be a surrogate pair. Empty outside of the text. */
+export function characterAt(text: string, at: number): string {
+  const code = text.codePointAt(at);
+  return code === undefined ? "" : String.fromCodePoint(code);
+}
+
+/** The character that ends at an offset. */
+export function characterBefore(text: string, at: number): string {
+  const pair = at > 1 ? characterAt(text, at - 2) : "";
+  if (pair.length === 2) return pair;
+  return at > 0 ? characterAt(text, at - 1) : "";
+}
+
+/** Extends a range of a text to whole identifiers. */
+export function wholeWords(text: string, start: number, end: number): readonly [start: number, end: number] {
+  let [from, to] = [start, end];
+  for (let one = characterBefore(text, from); isWord(one); one = characterBefore(text, from))
+    from -= one.length;
+  for (let one = characterAt(text, to); isWord(one); one = characterAt(text, to)) to += one.length;
+  return [from, to];
+}
