@@ -105,6 +105,23 @@ test("adds nothing when the option is off", async () => {
   expect(logOf(project)).toEqual([]);
 });
 
+test("announces files of other languages with the next request only, so that their edits cost nothing", async () => {
+  const project = createProject({ "a.tst": "one\n" });
+  const { calls } = createSession(project, testServer(project, "pull"));
+  const edit = (old_text: string, new_text: string) =>
+    ["edit_file", { path: "a.tst", old_text, new_text }] as const;
+  await calls(edit("one", "two"));
+  const before = logOf(project).length;
+  await calls(
+    ["write_file", { path: "b.json", content: "{}" }],
+    ["write_file", { path: "b.json", content: "[]" }],
+  );
+  await calls(edit("two", "three"));
+  const later = logOf(project).slice(before);
+  expect(later.filter((method) => method === "workspace/didChangeWatchedFiles")).toHaveLength(2);
+  expect(later[0]).toBe("workspace/didChangeWatchedFiles");
+});
+
 test("forgets a file that was removed, and announces it", async () => {
   const project = createProject({ "a.tst": "one\n" });
   const { calls } = createSession(project, testServer(project, "pull"), {}, { enable: ["remove"] });

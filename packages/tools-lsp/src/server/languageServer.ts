@@ -9,6 +9,7 @@ import { type ServerCommand, ServerProcess } from "./process.js";
 const MAX_OPEN_DOCUMENTS = 64;
 const MAX_DIAGNOSTICS = 1000;
 const MAX_REGISTRATIONS = 100;
+const MAX_FILE_CHANGES = 1000;
 const SHUTDOWN_MS = 500;
 const RETRY_MS = 50;
 /** How long to wait for further pushes before the last one is used. Some servers push syntax errors first. */
@@ -91,6 +92,8 @@ export class LanguageServer {
   readonly #rpc: RpcClient;
   readonly #start: ServerStart;
   readonly #documents = new Map<string, OpenDocument>();
+  /** The kind of change of each file that the server was not told about yet. */
+  readonly #fileChanges = new Map<string, number>();
   readonly #pushes = new Map<string, Push>();
   readonly #listeners = new Set<() => void>();
   readonly #pullRegistrations = new Set<string>();
@@ -178,6 +181,7 @@ export class LanguageServer {
 
   async request(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
     await this.ready;
+    this.#sendFileChanges();
     for (;;) {
       try {
         return await this.#rpc.request(method, params, signal);
@@ -191,6 +195,7 @@ export class LanguageServer {
   /** Shows the server a file: opens it, or sends its new text. */
   async show(path: string, languageId: string, file: FileText): Promise<void> {
     await this.ready;
+    this.#sendFileChanges();
     const uri = uriOf(path);
     const document = this.#documents.get(uri);
     if (document?.text === file.text) {
@@ -245,15 +250,26 @@ export class LanguageServer {
     }
   }
 
-  /** Announces files that were written or removed, for the server's index beyond open documents. */
+  /**
+   * Takes note of files that were written or removed, for the server's index beyond open documents. The server is told
+   * before the next request, so that edits of other languages cost nothing.
+   */
   announceFiles(written: readonly string[], created: readonly string[], removed: readonly string[]): void {
-    const changes = [
-      ...written.map((path) => ({ uri: uriOf(path), type: CHANGED })),
-      ...created.map((path) => ({ uri: uriOf(path), type: CREATED })),
-      ...removed.map((path) => ({ uri: uriOf(path), type: DELETED })),
-    ];
-    for (const path of removed) this.#close(uriOf(path));
-    if (changes.length > 0) this.#rpc.notify("workspace/didChangeWatchedFiles", { changes });
+    for (const path of written)
+      if (this.#fileChanges.get(path) !== CREATED) this.#fileChanges.set(path, CHANGED);
+    for (const path of created) this.#fileChanges.set(path, CREATED);
+    for (const path of removed) {
+      this.#fileChanges.set(path, DELETED);
+      this.#close(uriOf(path));
+    }
+    if (this.#fileChanges.size >= MAX_FILE_CHANGES) this.#sendFileChanges();
+  }
+
+  #sendFileChanges(): void {
+    if (this.#fileChanges.size === 0) return;
+    const changes = Array.from(this.#fileChanges, ([path, type]) => ({ uri: uriOf(path), type }));
+    this.#fileChanges.clear();
+    this.#rpc.notify("workspace/didChangeWatchedFiles", { changes });
   }
 
   /** The diagnostics of the last sent text. Rejects with `NoPush` if the server has not sent any. */
