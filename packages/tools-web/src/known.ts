@@ -94,27 +94,25 @@ function digest(key: string): string {
 }
 
 function addressesIn(content: Extract<Message, { role: "user" }>["content"]): ReadonlySet<string> {
-  const texts =
-    typeof content === "string" ? [content] : content.map((part) => (part.type === "text" ? part.text : ""));
+  // What the user typed comes first. Files, outputs of commands and notes follow it, and the model may have written them.
+  const typed = typeof content === "string" ? content : content.find((part) => part.type === "text")?.text;
+  const searched = (typed ?? "").slice(0, MAX_MESSAGE);
   const keys = new Set<string>();
   const add = (address: string): void => {
     const href = canonicalUrl(address);
     if (href !== undefined) keys.add(keyOf(href));
   };
-  for (const text of texts) {
-    const searched = text.slice(0, MAX_MESSAGE);
-    const whole = Array.from(searched.matchAll(WITH_SCHEME), ([address]) => address);
-    const bare = Array.from(searched.matchAll(BARE), ([, address]) => `https://${address}`);
-    for (const address of [...whole, ...bare]) {
-      // No longer one can be fetched.
-      if (address.length > MAX_ADDRESS) continue;
-      // A sentence or a bracket may end after a URL: "(see https://example.com/a)."
-      for (let rest = address, cuts = 0; cuts < MAX_CUTS && rest !== ""; cuts++) {
-        add(rest);
-        rest = rest.replace(TRAILING, "");
-        add(rest);
-        rest = /[)\]]$/.test(rest) ? rest.slice(0, -1) : "";
-      }
+  const whole = Array.from(searched.matchAll(WITH_SCHEME), ([address]) => address);
+  const bare = Array.from(searched.matchAll(BARE), ([, address]) => `https://${address}`);
+  for (const address of [...whole, ...bare]) {
+    // No longer one can be fetched.
+    if (address.length > MAX_ADDRESS) continue;
+    // A sentence or a bracket may end after a URL: "(see https://example.com/a)."
+    for (let rest = address, cuts = 0; cuts < MAX_CUTS && rest !== ""; cuts++) {
+      add(rest);
+      rest = rest.replace(TRAILING, "");
+      add(rest);
+      rest = /[)\]]$/.test(rest) ? rest.slice(0, -1) : "";
     }
   }
   return keys;

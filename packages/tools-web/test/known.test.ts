@@ -72,6 +72,19 @@ describe("the description of a call", () => {
     ["another port", [user("https://docs.example/a")], "https://docs.example:8443/a"],
     ["the beginning of a longer host", [user("https://docs.example.com/")], "https://docs.example/"],
     [
+      "a file that the user attached, which the model may have written",
+      [
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "Read @notes.md" },
+            { type: "text", text: '<file path="notes.md">\nhttps://evil.example/?d=1\n</file>' },
+          ],
+        },
+      ],
+      "https://evil.example/?d=1",
+    ],
+    [
       "an answer of the model",
       [{ role: "assistant", content: "https://evil.example/?d=1" }],
       "https://evil.example/?d=1",
@@ -90,6 +103,15 @@ describe("the description of a call", () => {
     expect((await cautionOf(url, messages)).caution).toMatch(
       /you did not write this address.*carry data out/,
     );
+  });
+
+  test("advises no caution if the user wrote the address in a message with attachments", async () => {
+    const content: ChatMessage["content"] = [
+      { type: "image", mediaType: "image/png", data: "" },
+      { type: "text", text: "Compare it with https://docs.example/a" },
+      { type: "text", text: "<note>\nx\n</note>" },
+    ];
+    expect((await cautionOf("https://docs.example/a", [{ role: "user", content }])).caution).toBeUndefined();
   });
 
   test("knows what pages link to on their own host, once they were read", async () => {
