@@ -3,7 +3,8 @@ import type { Mode, Permissions } from "@agent/core/host";
 import { errorMessage } from "@agent/core/toolkit";
 import type { AssembledTools } from "./assembleTools.js";
 
-const NAME = "present_plan";
+/** Its name. It is enabled in plan mode only. */
+export const PLAN_TOOL = "present_plan";
 const KEEP = "keep";
 const EDIT = "edit";
 /** The modes in which a plan can be carried out, by the choice that selects them. */
@@ -29,7 +30,7 @@ export interface PlanOptions {
 export function offerPlan({ registry }: Pick<AssembledTools, "registry">, options: PlanOptions): () => void {
   const { permissions, edit } = options;
   const tool = defineTool({
-    name: NAME,
+    name: PLAN_TOOL,
     description:
       "Present your plan when it is complete: what you will change, in which files, and how you will check it. The user accepts it, changes it or says what is missing.",
     input: {
@@ -71,8 +72,8 @@ export function offerPlan({ registry }: Pick<AssembledTools, "registry">, option
     register: (to) => to.register(tool, { enabled: false }),
   });
   return () => {
-    if (permissions.mode === "plan") registry.enable(NAME);
-    else registry.disable(NAME);
+    if (permissions.mode === "plan") registry.enable(PLAN_TOOL);
+    else registry.disable(PLAN_TOOL);
   };
 }
 

@@ -1,5 +1,6 @@
+import { relative } from "node:path";
 import type { ToolInfo } from "@agent/core";
-import { escapeToLine } from "@agent/internal";
+import { escapeToLine, isInside } from "@agent/internal";
 import {
   type Chat,
   type ChatOptions,
@@ -8,6 +9,7 @@ import {
   type ReadyChat,
 } from "@agent/terminal/host";
 import { type AssembledAgent, assembleAgent } from "../assembly/assembleAgent.js";
+import { PLAN_TOOL } from "../assembly/presentPlan.js";
 import { undecidedTools } from "../assembly/requestTool.js";
 import { instructionSize } from "../instructions/instructions.js";
 import { gitBranch } from "../instructions/systemPrompt.js";
@@ -63,7 +65,7 @@ export async function prepareChat(
         ...commandsState(assembled),
         ...assembled.restored,
         ...assembled.instructions.map(
-          (one) => `Instructions: ${escapeToLine(one.file)}${one.isCut ? ` (${instructionSize(one)})` : ""}`,
+          (one) => `Instructions: ${shownFile(one.file)}${one.isCut ? ` (${instructionSize(one)})` : ""}`,
         ),
       ],
       ...notifyOptions(notify),
@@ -82,6 +84,12 @@ export async function prepareChat(
     },
     end: dispose,
   };
+}
+
+/** Relative to the working directory, if the file is below it. */
+function shownFile(file: string): string {
+  const cwd = process.cwd();
+  return escapeToLine(isInside(cwd, file) ? relative(cwd, file) : file);
 }
 
 /** Whether commands are enabled, and how to enable them if the user has not decided about them. */
@@ -108,7 +116,7 @@ export function chatOptions(assembled: AssembledAgent, { settings }: LoadedSetti
     sessionName: () => recording && names.nameOf(recording.file),
     branch: () => gitBranch(process.cwd()),
     ...statusOptions(settings.statusLine),
-    explainTool: ({ name }) => tools.reasons.get(name) ?? "",
+    explainTool: ({ name }) => (name === PLAN_TOOL ? "in plan mode" : (tools.reasons.get(name) ?? "")),
     instructions: () => instructions.map((one) => ({ path: one.file, size: instructionSize(one) })),
     turns: {
       begin: (message) => {

@@ -3,6 +3,8 @@ import { graphemes } from "../text/width.js";
 // How far to look for a grapheme boundary: more than any grapheme has, and cheap in a very long text.
 const GRAPHEME_REACH = 64;
 const MOST_UNDO = 100;
+// With combining marks, so that no word ends inside a letter.
+const WORD = /[\p{L}\p{M}\p{N}_]/u;
 
 /** The text being written and the cursor. The cursor is always between two graphemes. */
 export class LineEditor {
@@ -105,6 +107,15 @@ export class LineEditor {
     return true;
   }
 
+  /** The end of the characters from `at` on that belong to a word, or of those that do not. */
+  #skip(at: number, direction: -1 | 1, inWord: boolean): number {
+    for (let place = at; ; ) {
+      const character = characterAt(this.#text, place, direction);
+      if (character === "" || WORD.test(character) !== inWord) return place;
+      place += direction * character.length;
+    }
+  }
+
   #place(to: "left" | "right" | "home" | "end" | "word-left" | "word-right"): number {
     const before = this.#text.slice(Math.max(0, this.#cursor - GRAPHEME_REACH), this.#cursor);
     const after = this.#text.slice(this.#cursor, this.#cursor + GRAPHEME_REACH);
@@ -118,11 +129,18 @@ export class LineEditor {
       case "end":
         return this.#lineEnd;
       case "word-left":
-        return this.#cursor - (/[\p{L}\p{N}_]*[^\p{L}\p{N}_]*$/u.exec(before)?.[0].length ?? 0);
+        return this.#skip(this.#skip(this.#cursor, -1, false), -1, true);
       case "word-right":
-        return this.#cursor + (/^[^\p{L}\p{N}_]*[\p{L}\p{N}_]*/u.exec(after)?.[0].length ?? 0);
+        return this.#skip(this.#skip(this.#cursor, 1, false), 1, true);
     }
   }
+}
+
+/** The character after or before a position, both halves of a surrogate pair; "" at the edge of the text. */
+function characterAt(text: string, at: number, direction: -1 | 1): string {
+  const pair = direction > 0 ? text.slice(at, at + 2) : text.slice(Math.max(0, at - 2), at);
+  if (/^[\ud800-\udbff][\udc00-\udfff]$/.test(pair)) return pair;
+  return direction > 0 ? pair.slice(0, 1) : pair.slice(-1);
 }
 
 const ACTIONS: Readonly<Record<string, (editor: LineEditor) => unknown>> = {
