@@ -1,4 +1,5 @@
 import { type AgentEvent, isAgentError, type ToolEndEvent } from "@agent/core";
+import type { Mode } from "@agent/core/host";
 import { errorMessage } from "@agent/core/toolkit";
 import { isEmptyAnswer } from "@agent/terminal/host";
 import { CliError } from "../process/errors.js";
@@ -21,10 +22,15 @@ export interface Outcome {
  * recovered. A denied call always counts, because the run did less than it was asked to.
  */
 export class OutcomeWatcher {
+  readonly #mode: () => Mode;
   #lastCall: ToolEndEvent | undefined;
   #denied: ToolEndEvent | undefined;
   #cutOff: string | undefined;
   #saidNothing = false;
+
+  constructor(mode: () => Mode) {
+    this.#mode = mode;
+  }
 
   see(event: AgentEvent): void {
     if (event.type === "tool_end") {
@@ -43,10 +49,9 @@ export class OutcomeWatcher {
       return { exitCode: EXIT.refused, error: `${this.#denied.name} was not run. ${this.#denied.text}` };
     if (this.#lastCall && this.#lastCall.outcome !== "ok") {
       const { name, summary, outcome } = this.#lastCall;
-      const cure = outcome === "not_available" ? ` Turn it on with --enable ${name}.` : "";
       return {
         exitCode: EXIT.tool,
-        error: `The last tool call failed: ${name} (${summary ?? outcome.replace("_", " ")}).${cure}`,
+        error: `The last tool call failed: ${name} (${summary ?? outcome.replace("_", " ")}).${this.#cure(this.#lastCall)}`,
       };
     }
     if (this.#cutOff)
@@ -60,6 +65,12 @@ export class OutcomeWatcher {
         error: "The model gave an empty answer. Ask again, or try another model (--model).",
       };
     return { exitCode: EXIT.done };
+  }
+
+  #cure({ name, text }: ToolEndEvent): string {
+    // A longer text names another reason, such as a tool that replaces this one.
+    if (text !== `Tool not available: ${name}`) return "";
+    return this.#mode() === "plan" ? " Plan mode turned it off." : ` Turn it on with --enable ${name}.`;
   }
 
   failed(error: unknown, stop: Stop | undefined): Outcome {

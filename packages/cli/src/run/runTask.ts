@@ -7,7 +7,7 @@ import type {
   JsonSchema,
   ToolRegistry,
 } from "@agent/core";
-import type { AskPerson } from "@agent/core/host";
+import type { AskPerson, Mode } from "@agent/core/host";
 import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine, withTimeout } from "@agent/internal";
 import {
@@ -69,19 +69,20 @@ export async function runTask(
   /** Asks after the live rows are erased, so that the question does not mix with them. */
   const asking = <Answer>(work: () => Promise<Answer>, call?: ApprovalRequest): Promise<Answer> =>
     reporter.whileAsking ? reporter.whileAsking(work, call) : work();
-  const { agent, chosen, problems, restored, recording, beginTurn, dispose } = await assembleAgent(loaded, {
-    resume,
-    record,
-    instructions,
-    unattended: !canAsk(),
-    inTerminal: canAsk(),
-    ask: canAsk()
-      ? (request, ...choices) => asking(() => askOnTerminal(request, ...choices), request)
-      : refuseWithoutTerminal,
-    askPermit: canAsk() ? (request) => asking(() => askPermitOnTerminal(request)) : undefined,
-    onProblem: notice,
-    ...(quiet && { onNotice: () => undefined }),
-  });
+  const { agent, chosen, permissions, problems, restored, recording, beginTurn, dispose } =
+    await assembleAgent(loaded, {
+      resume,
+      record,
+      instructions,
+      unattended: !canAsk(),
+      inTerminal: canAsk(),
+      ask: canAsk()
+        ? (request, ...choices) => asking(() => askOnTerminal(request, ...choices), request)
+        : refuseWithoutTerminal,
+      askPermit: canAsk() ? (request) => asking(() => askPermitOnTerminal(request)) : undefined,
+      onProblem: notice,
+      ...(quiet && { onNotice: () => undefined }),
+    });
   for (const problem of problems) note(`agent: ${problem}`);
   if (!quiet) for (const line of [chosen.description, ...restored]) note(`agent: ${line}`);
   const waiting = await awaitLateTools(agent.registry.services);
@@ -92,6 +93,7 @@ export async function runTask(
     reporter,
     timeoutMs,
     output,
+    mode: () => permissions.mode,
     info: { model: chosen.model, provider: chosen.kind, session: recording?.file },
     dispose,
   });
@@ -166,6 +168,7 @@ interface OnceOptions {
   readonly reporter: Reporter;
   readonly timeoutMs: number | undefined;
   readonly info: Pick<RunInfo, "model" | "provider" | "session">;
+  readonly mode: () => Mode;
   /** The JSON Schema of the answer. */
   readonly output?: JsonSchema | undefined;
   /** Stops what the tools left running, and closes the session. */
@@ -175,7 +178,7 @@ interface OnceOptions {
 /** Runs one task: reports events, cleans up, and resolves to the exit code. */
 async function runOnce(agent: Agent, task: Content, options: OnceOptions): Promise<ExitCode> {
   const { reporter } = options;
-  const watcher = new OutcomeWatcher();
+  const watcher = new OutcomeWatcher(options.mode);
   const see = (event: AgentEvent): void => {
     watcher.see(event);
     reporter.event(event);
