@@ -3,8 +3,11 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 
-/** One answer of the server: a text, or a call with its arguments. */
-export type Answer = string | { readonly name: string; readonly args: Readonly<Record<string, unknown>> };
+/** One answer of the server: a text, a call with its arguments, or an error. */
+export type Answer =
+  | string
+  | { readonly name: string; readonly args: Readonly<Record<string, unknown>> }
+  | { readonly status: number };
 
 interface Message {
   readonly role: string;
@@ -20,6 +23,10 @@ export async function startModelServer(
     const { messages, stream } = (await json(request)) as { messages: Message[]; stream?: boolean };
     const answer = answers[seen.length] ?? "(no answer left)";
     seen.push(messages);
+    if (typeof answer === "object" && "status" in answer) {
+      response.writeHead(answer.status, { "content-type": "application/json" }).end("{}");
+      return;
+    }
     const message =
       typeof answer === "string"
         ? { role: "assistant", content: answer }
@@ -50,7 +57,7 @@ export async function startModelServer(
   return { baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, seen };
 }
 
-function toCall({ name, args }: Exclude<Answer, string>, turn: number): object {
+function toCall({ name, args }: Extract<Answer, { readonly name: string }>, turn: number): object {
   return {
     index: 0,
     id: `call_${turn}`,

@@ -28,6 +28,14 @@ describe.each([
     expect(await answer.text()).toBe("Sunny!");
     expect(JSON.stringify(seen[1])).toContain("It is sunny in Oslo.");
   });
+
+  test("breaks the answer off when the model's server fails, and answers the next request", async () => {
+    const { baseURL } = await startModelServer([{ status: 401 }, "Sunny!"]);
+    const url = await listen(createApp(baseURL));
+    const ask = async () => await (await fetch(url, { method: "POST", body: "How is Oslo?" })).text();
+    await ask().catch(() => undefined);
+    expect(await ask()).toBe("Sunny!");
+  });
 });
 
 describe.each([

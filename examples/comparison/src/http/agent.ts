@@ -15,9 +15,13 @@ export function createApp(baseURL: string) {
   const provider = new OpenAIProvider({ baseURL, apiKey: "key", model: "model" });
   return createServer(async (request, response) => {
     const agent = new Agent(provider, { tools: [weather] });
-    for await (const event of agent.streamChat(await text(request))) {
-      if (event.type === "text") response.write(event.text);
+    try {
+      for await (const event of agent.streamChat(await text(request))) {
+        if (event.type === "text") response.write(event.text);
+      }
+      response.end();
+    } catch {
+      response.destroy(); // a part must not look like the whole answer
     }
-    response.end();
   });
 }
