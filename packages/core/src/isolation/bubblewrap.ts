@@ -28,7 +28,10 @@ export interface BubblewrapStart {
  * meanwhile.
  */
 export function bubblewrapStart(policy: PackPolicy, node: string, userNamespace: boolean): BubblewrapStart {
-  const filter = seccompFilter({ unixSockets: false, sockets: false, processes: policy.programs });
+  const filter = seccompFilter({
+    ...{ unixSockets: false, sockets: false, memoryFiles: false },
+    processes: policy.programs,
+  });
   if (filter === undefined) throw new Error(`there is no system-call filter for ${process.arch}`);
   const { mounts, links } = plan(policy, node);
   return {

@@ -293,12 +293,14 @@ export class PackProcess {
     return line === undefined ? "" : ` (it printed: ${escapeToLine(line.trim()).slice(0, 300)})`;
   }
 
-  /** Polls the memory in use where the kernel's limit is not exact, as on Node 24. */
+  /**
+   * Polls the memory in use, also between calls: the kernel's limit is not exact on Node 24, and shared memory is not among
+   * what it counts.
+   */
   #watchMemory(memoryMb: number): void {
     const { pid } = this.#launched;
     if (pid === undefined || process.platform !== "linux") return;
     this.#memoryTimer = setInterval(() => {
-      if (this.isIdle) return;
       const bytes = residentBytes(pid);
       if (bytes > memoryMb * MIB) this.end(`it used more than ${memoryMb} MB of memory`);
     }, MEMORY_CHECK_MS);

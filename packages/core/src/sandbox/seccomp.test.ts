@@ -117,6 +117,15 @@ describe.each(["x64", "arm64"] as const)("on %s", (name: Name) => {
     expect(decide(programs, ARCHITECTURES[name], calls.clone, [17n])).toBe("allow");
   });
 
+  test("packs can make no files in memory, which no limit counts", () => {
+    const memfd = [name === "x64" ? 319 : 279, 447];
+    const ask = (memoryFiles: boolean) => {
+      const filter = seccompFilter({ unixSockets: false, memoryFiles }, name) as Buffer;
+      return memfd.map((number) => decide(filter, ARCHITECTURES[name], number));
+    };
+    expect([ask(true), ask(false)]).toEqual([Array(2).fill("allow"), Array(2).fill("errno 1")]);
+  });
+
   test("prevents typing into terminals, also by a number whose upper half is set", () => {
     expect(run("ioctl", 0, 0x5401)).toBe("allow");
     expect(run("ioctl", 0, 0x5412)).toBe("errno 1");

@@ -6,6 +6,8 @@ export interface SeccompOptions {
   readonly sockets?: boolean;
   /** Whether programs may start others. `false`: they can only start threads. Default `true`. */
   readonly processes?: boolean;
+  /** Whether programs may create files in memory, which count to no limit until they are mapped. Default `true`. */
+  readonly memoryFiles?: boolean;
 }
 
 /** The numbers of one system call. Absent if an architecture does not have the call. */
@@ -110,6 +112,7 @@ const FORKS: readonly CallNumbers[] = [{ x64: 57 }, { x64: 58 }];
 /** CLONE_THREAD: without it, clone starts a process. */
 const THREAD = 0x10000;
 const UNSHARE = { x64: 272, arm64: 97 };
+const MEMORY_FILES: readonly CallNumbers[] = [{ x64: 319, arm64: 279 }, both(447)]; // memfd_create, memfd_secret
 const IOCTL = { x64: 16, arm64: 29 };
 const SOCKET = { x64: 41, arm64: 198 };
 const SOCKETPAIR = { x64: 53, arm64: 199 };
@@ -168,7 +171,7 @@ function failIf(code: number, value: number): Instruction[] {
 
 function filter(
   architecture: Architecture,
-  { unixSockets, sockets = true, processes = true }: SeccompOptions,
+  { unixSockets, sockets = true, processes = true, memoryFiles = true }: SeccompOptions,
 ): Instruction[] {
   const families = !sockets ? [] : unixSockets ? [AF_UNIX, ...NETWORK_FAMILIES] : NETWORK_FAMILIES;
   return [
@@ -208,6 +211,7 @@ function filter(
             answer(ALLOW),
           ]),
         ]),
+    ...(memoryFiles ? [] : MEMORY_FILES.flatMap((call) => onCall(call[architecture], [fail(EPERM)]))),
     ...[CLONE, UNSHARE].flatMap((call) =>
       onCall(call[architecture], [loadArgument(0), ...failIf(JUMP_SET, NEW_NAMESPACE), answer(ALLOW)]),
     ),

@@ -4,8 +4,8 @@ import type { Duplex } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
 import { PackProcess } from "../../src/isolation/packProcess.js";
 
-function startProcess(): ChildProcess {
-  const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1e9)"], {
+function startProcess(code = ""): ChildProcess {
+  const child = spawn(process.execPath, ["-e", `${code}; setInterval(() => {}, 1e9)`], {
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -26,3 +26,15 @@ test("leaves a process alone that got the id of one that was killed", async () =
   // Killed by its own signal, not by an earlier one.
   expect(await ended).toEqual([null, "SIGTERM"]);
 });
+
+test.skipIf(process.platform !== "linux")(
+  "ends a process that uses too much memory between its calls",
+  async () => {
+    const child = startProcess("globalThis.kept = Buffer.alloc(200 * 1024 * 1024, 1)");
+    const listener = { notify: expect.unreachable, serve: expect.unreachable };
+    const channel = child.stdio[3] as Duplex;
+    const pack = new PackProcess("helper", { child, channel, pid: child.pid }, listener, { memoryMb: 150 });
+    await expect.poll(() => pack.problem, { timeout: 60_000 }).toBe("it used more than 150 MB of memory");
+    await pack.dispose();
+  },
+);
