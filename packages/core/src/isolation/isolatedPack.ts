@@ -440,7 +440,8 @@ class Runner {
       throw new Error(`The pack ${name} could not be isolated, so it does not run: ${errorMessage(error)}`);
     }
     const { stopGraceMs } = this.#options;
-    const limits = { memoryMb: policy.memoryMb, stopGraceMs };
+    const { memoryMb, programs } = policy;
+    const limits = { memoryMb, programs, stopGraceMs };
     const started = new PackProcess(name, launched, this.#listener(), limits);
     this.#current = started;
     this.#notices = 0;

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { escapeToLine, truncateUtf8Start, withTimeout } from "@agent/internal";
 import type { Launched } from "./launch.js";
 import { encodeFrame, FROM_PACK, type Frame, FrameReader, type Message } from "./protocol.js";
@@ -6,6 +6,9 @@ import { encodeFrame, FROM_PACK, type Frame, FrameReader, type Message } from ".
 const STOP_GRACE_MS = 1000;
 const END_GRACE_MS = 500;
 const MEMORY_CHECK_MS = 250;
+/** Limits of a pack that may start programs, for all its processes together: a kernel limit holds for each of them. */
+const MAX_PROCESSES = 128;
+const PROGRAMS_MEMORY_FACTOR = 4;
 const KEPT_LOG_BYTES = 2000;
 const MAX_OPEN_REQUESTS = 64;
 /** Messages per second above which a pack is flooding the host and would block it. */
@@ -35,6 +38,8 @@ interface Waiting {
 
 export interface ProcessLimits {
   readonly memoryMb: number;
+  /** Whether it may start programs. */
+  readonly programs?: boolean | undefined;
   /** How long a call may take to return after it was stopped. Default: one second. */
   readonly stopGraceMs?: number | undefined;
 }
@@ -71,7 +76,7 @@ export class PackProcess {
     name: string,
     launched: Launched,
     listener: Listener,
-    { memoryMb, stopGraceMs = STOP_GRACE_MS }: ProcessLimits,
+    { memoryMb, programs = false, stopGraceMs = STOP_GRACE_MS }: ProcessLimits,
   ) {
     this.#name = name;
     this.#stopGraceMs = stopGraceMs;
@@ -91,7 +96,7 @@ export class PackProcess {
         resolve();
       });
     });
-    this.#watchMemory(memoryMb);
+    this.#watchMemory(memoryMb, programs);
     // The process of a pack must not keep the program alive.
     child.unref();
     for (const stream of child.stdio) (stream as { unref?: () => void } | null)?.unref?.();
@@ -297,15 +302,28 @@ export class PackProcess {
    * Polls the memory in use, also between calls: the kernel's limit is not exact on Node 24, and shared memory is not among
    * what it counts.
    */
-  #watchMemory(memoryMb: number): void {
+  #watchMemory(memoryMb: number, programs: boolean): void {
     const { pid } = this.#launched;
     if (pid === undefined || process.platform !== "linux") return;
+    const most = programs ? memoryMb * PROGRAMS_MEMORY_FACTOR : memoryMb;
     this.#memoryTimer = setInterval(() => {
-      const bytes = residentBytes(pid);
-      if (bytes > memoryMb * MIB) this.end(`it used more than ${memoryMb} MB of memory`);
+      const { bytes, count } = usageOf(pid, programs);
+      if (count > MAX_PROCESSES) this.end(`it started more than ${MAX_PROCESSES} processes`);
+      else if (bytes > most * MIB) this.end(`it used more than ${most} MB of memory`);
     }, MEMORY_CHECK_MS);
     this.#memoryTimer.unref();
   }
+}
+
+/** The resident memory of a process, and the number of processes: with all that it started, whose parents may have ended. */
+function usageOf(pid: number, programs: boolean): { readonly bytes: number; readonly count: number } {
+  const found = [pid];
+  let bytes = 0;
+  for (const one of found) {
+    bytes += residentBytes(one);
+    if (programs && found.length <= MAX_PROCESSES) found.push(...childrenOf(one));
+  }
+  return { bytes, count: found.length };
 }
 
 function residentBytes(pid: number): number {
@@ -314,6 +332,17 @@ function residentBytes(pid: number): number {
     return resident * PAGE_BYTES;
   } catch {
     return 0;
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const lists = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"));
+    return lists.flatMap((list) => list.split(" ").filter(Boolean).map(Number));
+  } catch {
+    // It has ended.
+    return [];
   }
 }
 

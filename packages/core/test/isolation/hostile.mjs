@@ -1,6 +1,6 @@
 // A pack that tries everything a hostile pack may try. Each tool answers with what it got, or throws.
 import { Buffer } from "node:buffer";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import dgram from "node:dgram";
 import { readdirSync, readFileSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
 import { connect } from "node:net";
@@ -50,6 +50,10 @@ const attempts = {
     const { status, error } = spawnSync(process.execPath, ["-e", "0"]);
     if (error) throw error;
     return `status ${status}`;
+  },
+  swarm: () => {
+    for (let count = 0; count < 200; count++) spawn("sleep", ["1000"]);
+    return new Promise(() => undefined);
   },
   memory: () => {
     const kept = [];

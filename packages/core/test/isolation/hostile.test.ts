@@ -147,6 +147,14 @@ describe.skipIf(!isEnforced)("a hostile pack", () => {
     expect([outcome, text]).toEqual(["error", expect.any(String)]);
   });
 
+  test("is stopped if it starts too many of the programs it may start", async () => {
+    const own = open({ programs: true });
+    expect((await own.run("spawn")).text).toBe("status 0");
+    expect((await own.run("swarm")).text).toContain("it started more than 128 processes");
+    expect((await own.run("fine")).text).toBe("fine");
+    await own.dispose();
+  });
+
   test.each(["loop", "hang", "stubborn"])("is stopped by an abort while it does %s", async (name) => {
     const own = open();
     await own.run("fine");

@@ -38,3 +38,19 @@ test.skipIf(process.platform !== "linux")(
     await pack.dispose();
   },
 );
+
+test.skipIf(process.platform !== "linux")(
+  "counts the memory of the programs that a process started",
+  async () => {
+    // Each ends with the one that started it.
+    const program = (code: string): string =>
+      `require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(`${code}; process.stdin.resume()`)}])`;
+    const child = startProcess(program(program("globalThis.kept = Buffer.alloc(400 * 1024 * 1024, 1)")));
+    const listener = { notify: expect.unreachable, serve: expect.unreachable };
+    const channel = child.stdio[3] as Duplex;
+    const limits = { memoryMb: 100, programs: true };
+    const pack = new PackProcess("helper", { child, channel, pid: child.pid }, listener, limits);
+    await expect.poll(() => pack.problem, { timeout: 60_000 }).toBe("it used more than 400 MB of memory");
+    await pack.dispose();
+  },
+);
