@@ -24,7 +24,7 @@ import { type Kind, type RunRow, toRun } from "./rows.js";
 import { RunQueries } from "./runQueries.js";
 import type { RunStore } from "./runStore.js";
 import type { Tickets } from "./tickets.js";
-import { within } from "./within.js";
+import { CLOSE_WITHIN_MS, within } from "./within.js";
 import type { Workers } from "./workers.js";
 
 const RENEWALS_PER_LEASE = 3;
@@ -61,6 +61,10 @@ export class BullmqWorker implements EngineWorker {
   #kinds: readonly Kind[] = [];
   #wake = new AbortController();
   #isClosing = false;
+  #abandonQueue = (): void => undefined;
+  readonly #abandoned = new Promise<undefined>((resolve) => {
+    this.#abandonQueue = () => resolve(undefined);
+  });
 
   constructor(parts: WorkerParts, handle: ClaimHandler, options: EngineWorkOptions) {
     this.#parts = parts;
@@ -88,11 +92,13 @@ export class BullmqWorker implements EngineWorker {
     this.#isClosing = true;
     this.#wake.abort();
     for (const claim of this.#claims.values()) claim.stop("closing");
-    // A run that is being claimed right now starts another handler.
+    // A run that is being claimed right now starts another handler. A queue that does not answer gives no more tickets.
+    const timer = setTimeout(() => this.#abandonQueue(), CLOSE_WITHIN_MS);
     await this.#taking;
+    clearTimeout(timer);
     await Promise.all(this.#handlers);
     this.#closed.abort();
-    await Promise.all(this.#loops);
+    await within(Promise.all(this.#loops), CLOSE_WITHIN_MS, "The queue").catch(this.#options.onFault);
     await this.#parts.workers.gone(this.#info.name).catch(this.#options.onFault);
     await this.#parts.tickets.close();
   }
@@ -150,12 +156,12 @@ export class BullmqWorker implements EngineWorker {
 
   /** Returns whether there was a ticket. */
   async #take(kind: string): Promise<boolean> {
-    const ticket = await this.#parts.tickets.next(kind);
+    const ticket = await Promise.race([this.#parts.tickets.next(kind), this.#abandoned]);
     if (!ticket) return false;
     const heldUntil = performance.now() + this.#options.leaseMs;
     const row = await this.#parts.leases.claim(ticket.runId, this.#claimant);
     if (row) this.#start(row, heldUntil);
-    await ticket.done();
+    await Promise.race([ticket.done(), this.#abandoned]);
     return true;
   }
 

@@ -2,16 +2,21 @@ import { defineTool } from "@agent/core";
 import pg from "pg";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { eventsOf, follow, scripted, workWith } from "../../test/helpers.js";
+import { startProxy } from "../../test/proxy.js";
 import { POSTGRES_URL, query, REDIS_URL, testSchema, withServers } from "../../test/servers.js";
 import type { RunEngine } from "../engine/engine.js";
 import { startRun } from "../engine/startRun.js";
 import { newRun, TestWorker } from "../testing/claims.js";
 import { createBullmqEngine } from "./bullmqEngine.js";
 
-async function openEngine(schema: string, postgres = POSTGRES_URL): Promise<RunEngine> {
+async function openEngine(
+  schema: string,
+  { postgres = POSTGRES_URL, ...queue }: { postgres?: string; redis?: string | undefined } = {},
+): Promise<RunEngine> {
+  const redis = "redis" in queue ? queue.redis : REDIS_URL;
   const engine = await createBullmqEngine({
     postgres,
-    redis: REDIS_URL,
+    ...(redis !== undefined && { redis }),
     schema,
     maxConnections: 4,
   });
@@ -61,7 +66,7 @@ describe.skipIf(!withServers)("faults of the database", () => {
   test("continues the run and does nothing twice when every connection is cut in the middle of a call", async () => {
     const { schema } = await testSchema();
     // The connections have their own name: other tests use this server at the same time.
-    const engine = await openEngine(schema, `${POSTGRES_URL}?application_name=${schema}`);
+    const engine = await openEngine(schema, { postgres: `${POSTGRES_URL}?application_name=${schema}` });
     const write = vi.fn(async () => {
       const cut = await query(
         `select pg_terminate_backend(pid) as done from pg_stat_activity where application_name = '${schema}'`,
@@ -116,12 +121,42 @@ describe.skipIf(!withServers)("faults of the database", () => {
     expect(await engine.get(run.id)).toMatchObject({ state: "queued", epoch: 1 });
   });
 
+  test("closes a worker, and returns its run, while it waits for a queue that does not answer", async () => {
+    const { schema } = await testSchema();
+    let isSilent = false;
+    let onAsked = (): void => undefined;
+    const asked = new Promise<void>((resolve) => {
+      onAsked = resolve;
+    });
+    const redis = await startProxy(REDIS_URL, (near, dial) => {
+      const far = dial();
+      far.pipe(near);
+      near.on("data", (data: Buffer) => {
+        if (!isSilent) far.write(data);
+        // Who takes a ticket gives it a token of this process.
+        else if (data.includes(`${process.pid}-`)) onAsked();
+      });
+    });
+    const engine = await openEngine(schema, { redis });
+    const run = newRun();
+    await engine.create(run);
+    const worker = await TestWorker.start(engine, { concurrency: 2 });
+    const claim = await worker.next();
+    isSilent = true;
+    await asked;
+    const closed = worker.close();
+    claim.end({ state: "queued" });
+    await closed;
+    expect(await engine.get(run.id)).toMatchObject({ state: "queued", crashes: 0 });
+  });
+
   test("requeues a run whose ticket was lost with the queue", async () => {
     const { schema } = await testSchema();
-    const engine = await openEngine(schema);
+    const engine = await openEngine(schema, { redis: undefined });
     const definition = scripted(["Done."]);
     const id = await startRun(engine, definition, {});
     // As after a process that died between the commit and the queue.
+    await query(`delete from ${schema}_queue.job`);
     await query(`update ${schema}.run set enqueued = false, queued_at = now() - interval '1 minute'`);
     await workWith(engine, definition);
     expect((await follow(engine, id)).at(-1)).toMatchObject({ run: { state: "done" } });
