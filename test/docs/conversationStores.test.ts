@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import type { ConversationStore } from "@agent/core";
 import pg from "pg";
 import ts from "typescript";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -136,3 +137,28 @@ describe.each(stores)("a conversation in %s", (name, open) => {
     },
   );
 });
+
+test.skipIf(POSTGRES === "")(
+  "the Postgres recipe refuses an append to a conversation that was deleted or changed",
+  async () => {
+    const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext };
+    const recipe = ts.transpileModule(RECIPE ?? "", { compilerOptions }).outputText;
+    const { postgresStore, TABLE } = (await import(`data:text/javascript,${encodeURIComponent(recipe)}`)) as {
+      postgresStore: (database: pg.Pool) => ConversationStore;
+      TABLE: string;
+    };
+    const database = new pg.Pool({ connectionString: await freshDatabase() });
+    onTestFinished(() => database.end());
+    await database.query(TABLE);
+    const store = postgresStore(database);
+    const said = (content: string) => ({ type: "message", message: { role: "user", content } }) as const;
+    await store.append("ann/1", [said("one"), said("two")], 0);
+    await expect(store.append("ann/1", [said("again")], 1)).rejects.toThrow("another process");
+    await expect(store.append("ann/1", [said("later")], 3)).rejects.toThrow("another process");
+    await store.append("ann/1", [said("three")], 2);
+    expect(await store.load("ann/1")).toEqual([said("one"), said("two"), said("three")]);
+    await database.query("delete from conversation_changes where conversation = $1", ["ann/1"]);
+    await expect(store.append("ann/1", [said("four")], 3)).rejects.toThrow("another process");
+    expect(await store.load("ann/1")).toEqual([]);
+  },
+);

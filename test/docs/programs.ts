@@ -74,6 +74,35 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   "docs/embedding.md#sub-agents": { prints: '717,710.\n{"people":717710}\n', after: PRINT_RESULTS },
   "docs/embedding.md#answering-again-editing-and-branching": { prints: "Uno.\n2 2\n" },
   "docs/embedding-servers.md#users-by-a-token": { prints: "202\n403\n" },
+  "docs/embedding-servers.md#a-support-desk": {
+    after: `
+      const request = (token, action, number = "7") =>
+        new Request("http://localhost/chat?case=" + number, {
+          headers: { authorization: "Bearer " + token, "content-type": "application/json" },
+          ...(action && { method: "POST", body: JSON.stringify(action) }),
+        });
+      const post = async (...asked) => (await handlers.POST(request(...asked))).status;
+      const { body } = await handlers.GET(request("token-of-bob"));
+      const texts = body.pipeThrough(new TextDecoderStream()).getReader();
+      let seen = "";
+      const until = async (wanted) => {
+        while (!wanted.test(seen)) seen += (await texts.read()).value;
+        return wanted.exec(seen);
+      };
+      const hello = { type: "send", content: "Where is my money?" };
+      console.log(await post("token-of-ann", hello, "8"), await post("no-token", hello), await post("token-of-ann", hello));
+      const [, id] = await until(/"type":"approval","request":{"id":"([^"]+)"/);
+      const decision = { type: "decide", id, decision: "allow" };
+      console.log(await post("token-of-ann", decision), await post("token-of-bob", decision));
+      await until(/"type":"done"/);
+      console.log(/acme paid order 17 back/.test(seen));
+      await handlers.close();`,
+    prints: "403 403 202\n403 202\ntrue\n",
+  },
+  "docs/embedding-servers.md#budgets-of-a-tenant": {
+    prints: "Hello.\nYour company has used up its budget for today.\nHello.\n",
+  },
+  "docs/embedding.md#traces-and-metrics": { prints: "Hello.\n" },
   "docs/embedding-servers.md#serverless": {
     after: `
       const ask = (signal) => {
@@ -83,8 +112,20 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       console.log(await (await ask()).text(), (await store.load("ann")).length);
       // A stream that is stopped must not end as if the answer were complete.
       const stopped = await ask(AbortSignal.abort());
-      await stopped.text().catch((error) => console.log(error.message));`,
-    prints: /^Hello\. \d+\nAborted\.\n$/,
+      await stopped.text().catch((error) => console.log(error.message));
+      // A client that leaves does not keep the conversation open, also where the platform does not abort the signal.
+      const disposed = new Promise((resolve) => {
+        const { dispose } = Agent.prototype;
+        Agent.prototype.dispose = function () {
+          resolve("Disposed.");
+          return dispose.call(this);
+        };
+      });
+      const left = await ask();
+      await left.body.cancel();
+      console.log(await Promise.race([disposed, new Promise((resolve) => setTimeout(resolve, 20_000, "Open."))]));
+      process.exit();`,
+    prints: /^Hello\. \d+\nAborted\.\nDisposed\.\n$/,
   },
   "docs/embedding-servers.md#durable-runs-behind-a-page": { prints: "202\nHello, Ann.\n" },
   "docs/embedding-servers.md#when-the-model-s-server-fails": { prints: "Here I am.\n" },

@@ -24,6 +24,7 @@ test("exports the public API of @agent/core", async () => {
     "registerPack",
     "saveSession",
     "saveSessionContextTool",
+    "textStream",
     "typedSchema",
     "wrapProvider",
   ]);

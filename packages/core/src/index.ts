@@ -44,6 +44,7 @@ export type {
 } from "./loop/askModel.js";
 export type { BudgetLimits, BudgetReached, OnBudget } from "./loop/budget.js";
 export type { AgentWorktree, OpenWorktree, WorktreeEnd } from "./loop/children.js";
+export { textStream } from "./loop/eventStream.js";
 export type {
   AddDecision,
   AfterDecision,

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import { Agent, defineTool } from "@agent/core";
+import { pipeline } from "node:stream/promises";
+import { Agent, defineTool, textStream } from "@agent/core";
 import { OpenAIProvider } from "@agent/provider-openai";
 import { z } from "zod";
 
@@ -15,13 +16,7 @@ export function createApp(baseURL: string) {
   const provider = new OpenAIProvider({ baseURL, apiKey: "key", model: "model" });
   return createServer(async (request, response) => {
     const agent = new Agent(provider, { tools: [weather] });
-    try {
-      for await (const event of agent.streamChat(await text(request))) {
-        if (event.type === "text") response.write(event.text);
-      }
-      response.end();
-    } catch {
-      response.destroy(); // a part must not look like the whole answer
-    }
+    const answer = textStream(agent.streamChat(await text(request)));
+    await pipeline(answer, response).catch(() => undefined); // a failure breaks it off
   });
 }

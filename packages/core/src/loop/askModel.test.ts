@@ -6,6 +6,7 @@ import type { AgentOptions } from "../agentOptions.js";
 import { Conversation } from "../conversation/conversation.js";
 import type { ChatMessage, ChatProvider, ChatRequest, ChatResponse } from "../providers/interface.js";
 import { type ScriptedAnswer, scriptedProvider } from "../providers/replay.js";
+import { textStream } from "./eventStream.js";
 
 const DONE: ChatResponse = { content: "Done.", toolCalls: [], finishReason: "stop" };
 const IMAGE = { type: "image", mediaType: "image/png", data: "aGk=" } as const;
@@ -216,7 +217,43 @@ describe("what a model writes while it answers", () => {
       { ...draft, index: 1, titleFrom: ["path"] },
       { type: "retry", attempt: 1, delayMs: 0, reason: "503" },
       { ...draft, index: 0, titleFrom: ["path"] },
+      { type: "text", text: "Done." },
     ]);
+  });
+
+  test("has the whole text in one event if the provider does not stream, also after a repeated request", async () => {
+    let asked = 0;
+    const provider: ChatProvider = {
+      async respond({ onText, onRetry }) {
+        if (++asked > 1) return DONE;
+        onText?.("Do");
+        onRetry?.({ attempt: 1, delayMs: 0, reason: "503" });
+        return DONE;
+      },
+    };
+    const agent = new Agent(provider);
+    const texts = [];
+    for (let message = 0; message < 2; message++) {
+      const { events } = await collect(agent, "Go.");
+      texts.push(events.flatMap((event) => (event.type === "text" ? [event.text] : [])));
+    }
+    expect(texts).toEqual([["Do", "ne."], ["Done."]]);
+  });
+
+  test("is a stream of text, which rejects with the message and stops it when it is left", async () => {
+    const { provider } = model([call("look"), "Done.", "Never read."]);
+    const agent = new Agent(provider, { tools: [fakeTool("look")] });
+    let text = "";
+    for await (const piece of textStream(agent.streamChat("Go."))) text += piece;
+    expect(text).toBe("Done.");
+    for await (const piece of textStream(agent.streamChat("Again."))) {
+      expect(piece).not.toBe("");
+      break;
+    }
+    await agent.settled();
+    expect(agent.conversation.sessionContext.at(-1)).toMatchObject({ role: "assistant" });
+    const rest = textStream(agent.streamChat("Once more."));
+    await expect(rest.next()).rejects.toMatchObject({ code: "replay_mismatch" });
   });
 
   test("is not asked for by chat(), which has no listener", async () => {

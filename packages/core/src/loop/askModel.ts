@@ -28,6 +28,7 @@ import { toolNameHint } from "./requestedCalls.js";
 import { modelName } from "./respond.js";
 import type { Run } from "./run.js";
 import { toolSubset } from "./run.js";
+import { textOrNull } from "./toolRound.js";
 
 /** An answer of the model, and whether it was replayed from a journal. */
 export interface Answer {
@@ -108,7 +109,7 @@ export async function askModel(given: Run, turn: number, attempt: number): Promi
       steps.answer({ scope, turn, kind: "answer", attempt, ...modelName(provider) }, ask),
       signal,
     );
-    if (!signal.aborted) text.end();
+    if (!signal.aborted) text.end(stream && !replayed ? (textOrNull(response.content) ?? "") : "");
     return { response, replayed, asked: run };
   } catch (error) {
     if (signal.aborted) {
@@ -273,9 +274,10 @@ class AnswerText {
     if (this.#attempt !== undefined || this.#shown !== "") this.#attempt = "";
   }
 
-  /** The answer is complete. */
-  end(): void {
-    if (this.#attempt !== undefined) this.#report(this.#attempt);
+  /** The answer is complete. A provider that does not stream has not reported its text. */
+  end(whole: string): void {
+    if (this.#attempt !== undefined) this.#report(this.#attempt || whole);
+    else if (this.#shown === "" && whole !== "") this.add(whole);
   }
 
   #report(whole: string): void {

@@ -42,6 +42,34 @@ export async function* streamEvents({
   await answer;
 }
 
+/**
+ * The text of an answer as it is written, from the events of a message. Throws what the message rejects with. Leaving the
+ * loop early stops the message.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from "node:http";
+ * import { text } from "node:stream/consumers";
+ * import { pipeline } from "node:stream/promises";
+ * import { Agent, textStream } from "@agent/core";
+ * import { scriptedProvider } from "@agent/core/replay";
+ *
+ * const server = createServer(async (request, response) => {
+ *   const gone = new AbortController();
+ *   response.once("close", () => gone.abort()); // a client that leaves stops the agent
+ *   const agent = new Agent(scriptedProvider(["Hello."]));
+ *   const answer = textStream(agent.streamChat(await text(request), { signal: gone.signal }));
+ *   await pipeline(answer, response).catch(() => undefined); // a failure breaks the response off
+ * });
+ * console.log(server.listening); // false
+ * ```
+ */
+export async function* textStream(
+  events: AsyncIterable<AgentEvent>,
+): AsyncGenerator<string, void, undefined> {
+  for await (const event of events) if (event.type === "text") yield event.text;
+}
+
 /** An asynchronous queue of events: one producer, one consumer, in order and without loss. */
 class EventQueue<T> {
   #waiting: T[] = [];
