@@ -1,33 +1,51 @@
 // A longer line is not written by hand, and the expression below is not linear on every text.
 const LONGEST_LINE = 1000;
 
+const STRINGS = [
+  /"(?:\\.|[^"\\])*(?:"|$)/,
+  /`(?:\\.|[^`\\])*(?:`|$)/,
+  // A lifetime in Rust. Another mark without a partner is an apostrophe.
+  /(?<=[&<])'\w+\b(?!')/,
+  /'(?:\\.|[^'\\])*'/,
+];
+const EXPRESSION =
+  /\/(?<=(?:^|=>|[=(,:;!&|?{}[+~]|\b(?:return|yield|case|await|typeof))\s*\/)(?![/*])(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+\//;
+const BLOCK = /\/\*.*?(?:\*\/|$)/;
 /** Strings, regular expressions and comments, by the marks that most languages share. */
-const NOT_CODE = new RegExp(
-  [
-    /"(?:\\.|[^"\\])*(?:"|$)/,
-    /`(?:\\.|[^`\\])*(?:`|$)/,
-    // A lifetime in Rust. Another mark without a partner is an apostrophe.
-    /(?<=[&<])'\w+\b(?!')/,
-    /'(?:\\.|[^'\\])*'/,
-    /\/(?<=(?:^|=>|[=(,:;!&|?{}[+~]|\b(?:return|yield|case|await|typeof))\s*\/)(?![/*])(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+\//,
-    /\/\*.*?(?:\*\/|$)/,
-    /(?:\/\/|<!--|(?<=^|\s)(?:#|--|;;|%)|\*(?<=^\s*\*)(?=\s|$)).*/,
-  ]
-    .map(({ source }) => source)
-    .join("|"),
-  "g",
-);
+const NOT_CODE = anyOf([
+  ...STRINGS,
+  EXPRESSION,
+  BLOCK,
+  /(?:\/\/|<!--|(?<=^|\s)(?:#|--|;;|%)|\*(?<=^\s*\*)(?=\s|$)).*/,
+]);
+/** The same where the marks of comments are known. */
+const NOT_CODE_BY_COMMENTS = {
+  hash: anyOf([...STRINGS, /(?<=^|\s)#.*/]),
+  slashes: anyOf([...STRINGS, EXPRESSION, BLOCK, /(?:\/\/|\*(?<=^\s*\*)(?=\s|$)).*/]),
+};
 const IN_MARKUP = />[^<>{}]+(?=<|\{|$)/g;
 
+function anyOf(patterns: readonly RegExp[]): RegExp {
+  return new RegExp(patterns.map(({ source }) => source).join("|"), "g");
+}
+
+/** What `codeOf` has to know about a language. */
+export interface CodeKind {
+  /** Text between tags is prose. */
+  readonly isMarkup?: boolean;
+  /** What its comments begin with, if that is known. */
+  readonly comments?: "hash" | "slashes" | undefined;
+}
+
 /**
- * The line with NUL in place of every character of a string, a regular expression, a comment or, with `isMarkup`, the
- * text between tags. Positions stay the same.
+ * The line with NUL in place of every character of a string, a regular expression, a comment or, in markup, the text
+ * between tags. Positions stay the same.
  */
-export function codeOf(line: string, isMarkup = false): string {
+export function codeOf(line: string, { isMarkup = false, comments }: CodeKind = {}): string {
   const hide = (text: string): string => "\0".repeat(text.length);
   // Of a longer line nothing is known to be code.
   if (line.length > LONGEST_LINE) return hide(line);
-  const code = line.replace(NOT_CODE, hide);
+  const code = line.replace(comments ? NOT_CODE_BY_COMMENTS[comments] : NOT_CODE, hide);
   return isMarkup ? code.replace(IN_MARKUP, (text) => `>${hide(text.slice(1))}`) : code;
 }
 
@@ -50,18 +68,6 @@ export function literalLines(lines: readonly string[], withComments = false): (n
 }
 
 const MARKS = [/"""/g, /'''/g, /(?<!\\)`/g];
-
-/** Returns a function that tells whether a position is inside a literal of several lines. Call it with ascending positions. */
-export function literalFinder(text: string): (position: number) => boolean {
-  let at = 0;
-  const open = MARKS.map(() => false);
-  return (position) => {
-    const piece = text.slice(at, position);
-    for (const [index, mark] of MARKS.entries()) if (isOdd(piece, mark)) open[index] = !open[index];
-    at = position;
-    return open.includes(true);
-  };
-}
 
 /** Recognizes the last line of the literal that a line opens; `undefined` if it opens none. */
 function literalEnd(line: string): ((line: string) => boolean) | undefined {

@@ -1,10 +1,10 @@
-import { literalFinder } from "./code.js";
+import type { CodeKind } from "./code.js";
+import type { LiteralFinder } from "./literals.js";
 
 /** What the path of a file says about its content. */
-export interface FileKind {
+export interface FileKind extends CodeKind {
   /** Prose, in which any text may be meant. */
   readonly isDocument: boolean;
-  /** Text between tags is prose. */
   readonly isMarkup: boolean;
   /** Data, in which prose needs no quotes. */
   readonly isData: boolean;
@@ -14,6 +14,8 @@ export interface FileKind {
   readonly isOtherCode: boolean;
   /** The edit is inside a string of several lines, in which any text may be meant. */
   readonly isInLiteral: boolean;
+  /** The mark of the string of several lines in which the edit begins; empty if it begins in none. */
+  readonly mark: string;
 }
 
 const DOCUMENT =
@@ -29,19 +31,30 @@ const PLAIN_CODE = /\.([cm]?[jt]sx?|pyi?|java|kts?|go|rs|c|h|cc|cpp|hpp|cs|swift
 const OTHER_CODE =
   /\.(rb|sql|exs?|lua|groovy|gradle|r|jl|zig|hs|sol|proto|graphql|gql|tf|hcl|jsonc?|json5|css|scss|less)$/i;
 
-/** What the path of a file, and the text around a position, say about the content there. */
-export function fileKind(text: string, path: string, position: number): FileKind {
-  const isInLiteral = literalFinder(text)(position);
-  const isScript = MARKUP.test(path) && isInScript(text, position);
+const HASHED = /\.(ya?ml|toml|pyi?|rb|sh|bash|zsh|r|jl|env|properties)$|(^|[\\/])(Dockerfile|Makefile)$/i;
+const SLASHED = /\.([cm]?[jt]sx?|java|kts?|go|rs|c|h|cc|cpp|hpp|cs|swift|scala|dart)$/i;
+
+/** What the path of a file, and the text around an edit, say about the content there. */
+export function fileKind(
+  text: string,
+  path: string,
+  { start, end }: { readonly start: number; readonly end: number },
+  literalAt: LiteralFinder,
+): FileKind {
+  const literal = literalAt(start);
+  const isInLiteral = literal !== undefined && end <= literal.end;
+  const isScript = isInScript(text, path, start);
   const hasTags = /^\s*</.test(text) || (/\.[cm]?js$/i.test(path) && JSX.test(text));
   const isPlain = PLAIN_CODE.test(path) || isScript;
   return {
     isDocument: isDocument(path),
     isMarkup: !isScript && (hasTags || MARKUP.test(path)),
+    comments: HASHED.test(path) ? "hash" : SLASHED.test(path) ? "slashes" : undefined,
     isData: DATA.test(path),
     isPlainCode: isPlain && !isInLiteral,
     isOtherCode: OTHER_CODE.test(path) && !isInLiteral,
     isInLiteral: isInLiteral && isPlain,
+    mark: literal?.mark ?? "",
   };
 }
 
@@ -50,8 +63,10 @@ export function isDocument(path: string): boolean {
   return DOCUMENT.test(path);
 }
 
-/** Whether a position in markup is inside a `<script>` element. */
-function isInScript(text: string, position: number): boolean {
-  const open = text.lastIndexOf("<script", position);
-  return open !== -1 && text.lastIndexOf("</script", position) < open;
+/** Whether a position is inside a `<script>` element of markup, or between the marks of PHP. */
+function isInScript(text: string, path: string, position: number): boolean {
+  const isPhp = /\.(php|phtml)$/i.test(path);
+  if (!isPhp && !MARKUP.test(path)) return false;
+  const open = text.lastIndexOf(isPhp ? "<?" : "<script", position);
+  return open !== -1 && text.lastIndexOf(isPhp ? "?>" : "</script", position) < open;
 }

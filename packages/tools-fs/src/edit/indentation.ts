@@ -1,6 +1,8 @@
 import { codeOf, literalLines } from "./code.js";
 
 const LONGEST_INDENT = 200;
+/** The widths of a step in blanks. */
+const STEPS: readonly number[] = [2, 3, 4, 8];
 const LONGEST_SHOWN = 80;
 // An edit may have a million places.
 const MOST_BLANK = 3;
@@ -77,17 +79,34 @@ function ratio(map: IndentMap, levels: readonly string[], file: string): number 
   const [first, last] = [pairs[0], pairs.at(-1)];
   if (first && last && last[0] > first[0]) return (last[1] - first[1]) / (last[0] - first[0]);
   // One known level does not show the width of a step: compare the caller's step with the file's.
-  const own = smallestStep(levels.map((level) => level.length));
-  return (stepOf(file)?.width ?? own) / own;
+  const indents = levels.filter((level) => level !== "");
+  const own = indents.every((level) => level.startsWith("\t"))
+    ? 1
+    : smallestStep(levels.map(({ length }) => length));
+  const step = stepOf(file);
+  if (own > 1 && !STEPS.includes(own)) return Number.NaN;
+  return (step?.width ?? own) / own;
 }
 
-/** The step by which the lines of a file are indented; `undefined` if none are. */
+/** The step by which the lines of a file are indented, most often; `undefined` if none are. */
 function stepOf(file: string): { readonly character: string; readonly width: number } | undefined {
   const indents = file.match(/^(?:\t+| {2,})(?=\S)/gm) ?? [];
   const tabs = indents.filter((indent) => indent.startsWith("\t"));
   if (indents.length === 0) return undefined;
   if (tabs.length * 2 >= indents.length) return { character: "\t", width: 1 };
-  return { character: " ", width: smallestStep(indents.map((indent) => indent.length)) };
+  return { character: " ", width: commonStep(file) ?? smallestStep(indents.map(({ length }) => length)) };
+}
+
+/** The most frequent difference between a line and a deeper one below it. Lines that are aligned have any other. */
+function commonStep(file: string): number | undefined {
+  const counts = new Map<number, number>();
+  let before = 0;
+  for (const [, indent = ""] of file.matchAll(/^( *)\S/gm)) {
+    const step = indent.length - before;
+    before = indent.length;
+    if (STEPS.includes(step)) counts.set(step, (counts.get(step) ?? 0) + 1);
+  }
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
 }
 
 function smallestStep(widths: readonly number[]): number {
@@ -113,7 +132,7 @@ export function tabWriter(
   // In a makefile only commands need tabs.
   if (/^(?:ifn?(?:eq|def)|define)\b/m.test(newText)) return undefined;
   const step = smallestStep(widths);
-  const isStep = [2, 3, 4, 8].includes(step) && widths.every((width) => width % step === 0);
+  const isStep = STEPS.includes(step) && widths.every((width) => width % step === 0);
   // Spaces alone that stand for fewer tabs than all lines of old_text have: their step is not known.
   const fewest = Math.min(
     ...oldText.split("\n").flatMap((line) => (line.trim() === "" ? [] : [tabsOf(line)])),
@@ -161,13 +180,14 @@ export function checkBody(replacement: string, text: string, start: number, end:
 
 /**
  * Throws if a replacement for part of a line leaves the block of that line although nothing indicates that this is meant:
- * usually the caller left out the indentation, and in some languages the lines are then in another block.
+ * usually the caller left out the indentation, and in some languages the lines are then in another block. `mark` opened
+ * the string of several lines that the part begins in.
  */
-export function checkMargin(replacement: string, text: string, start: number, end: number): void {
+export function checkMargin(replacement: string, text: string, start: number, end: number, mark = ""): void {
   const indent = /(?:^|\n)([ \t]+)$/.exec(text.slice(Math.max(0, start - LONGEST_INDENT), start))?.[1];
   if (indent === undefined || /^\s/.test(replacement)) return;
   const lines = replacement.split(/\r?\n/);
-  const literals = literalLines(lines);
+  const [, ...literals] = literalLines([mark, ...lines]);
   const [parent = "", ...outer] = outerIndents(text, start, indent);
   const [, ...old] = text.slice(start, end).split(/\r?\n/);
   // Where the old text leaves the block, the new one may as well.

@@ -38,7 +38,7 @@ const LEFT_OUT = wordSet("unchanged unmodified untouched omitted truncated snipp
 /** The same in other languages, without dots: `// 其余代码保持不变`. */
 const ELSEWHERE =
   /其[余他]代码|保持不变|代码省略|既存のコード|残りの|以下省略|기존 코드|나머지|생략|остальн|без изменений|restlich|unverändert|resto del|sin cambios|reste du|inchangé|inalterad/i;
-const COMMENT_LINE = /^(?:\/\/|\/\*|\*(?:[\s/]|$)|#(?!\w)|--\s|<!--)/;
+const COMMENT_LINE = /^(?:\/\/|\/\*|\*(?:[\s/]|$)|#(?![\w[!])|--\s|<!--)/;
 const CLOSING = /^(?:[)}\]]|<\/|(?:end|fi|done|esac)\b)/;
 // A body of "..." is valid Python; it is a placeholder if it replaces more than a few lines.
 const FEWEST_LOST_IN_PYTHON = 3;
@@ -68,19 +68,31 @@ export function findPlaceholder(
     const [before = "", next] = [lines[index - 1], lines[index + 1]];
     // After another comment it is the end of a sentence, and before new code it describes that code.
     const isBetween = next === undefined || CLOSING.test(next) || old.has(next);
-    const isShorter = lost > others && isBetween && !/^(?:\/\/|#|--|;)/.test(before);
-    const isApart = isBetween && !COMMENT_LINE.test(before);
+    const isSentence = isComment(before) && !describedCode(before, oldText);
+    const isApart = isBetween && !isSentence;
+    const isShorter = lost > others && isApart;
     const surroundings = { lost, isShorter, isApart, isPython, isBody, isScript: SCRIPT.test(path), names };
     return standsForCode(line, surroundings) && !file.includes(line);
   });
 }
 
+function isComment(line: string): boolean {
+  return /^(?:#(?![[!])|--|;)/.test(line) || COMMENT_LINE.test(line);
+}
+
+/** Whether a comment of the old text was followed by code, so that a new line after it does not continue it. */
+function describedCode(comment: string, oldText: string): boolean {
+  const lines = oldText.split("\n").flatMap((line) => line.trim() || []);
+  const next = lines[lines.indexOf(comment) + 1];
+  return lines.includes(comment) && next !== undefined && !isComment(next);
+}
+
 interface Surroundings {
   readonly lost: number;
-  /** Fewer lines come than go, not counting the one in question, which neither continues a comment nor describes code. */
-  readonly isShorter: boolean;
   /** The line neither continues a comment nor describes new code. */
   readonly isApart: boolean;
+  /** It is, and fewer lines come than go, not counting it. */
+  readonly isShorter: boolean;
   readonly isPython: boolean;
   /** Dots are a body that may be meant. */
   readonly isBody: boolean;

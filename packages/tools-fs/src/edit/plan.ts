@@ -1,5 +1,6 @@
 import { countOf, quote } from "@agent/core/toolkit";
 import { fileKind, isDocument } from "./fileKind.js";
+import { type LiteralFinder, literalFinder } from "./literals.js";
 import { EditLimits, findMatch, type Match, type Region } from "./match.js";
 import { nearestPlaces } from "./nearestPlaces.js";
 import { findPlaceholder } from "./placeholders.js";
@@ -9,6 +10,7 @@ import type { TextFile } from "./textFile.js";
 import { lineStart, newlinesBetween } from "./textLines.js";
 
 const MAX_PLACES_NAMED = 10;
+const NOWHERE = { start: 0, end: 0 };
 // Each edit searches the whole text. About a second of work.
 const MAX_SEARCHED = 1024 * 1024 * 1024;
 export interface Edit {
@@ -39,14 +41,15 @@ export function planEdits(file: TextFile, edits: readonly Edit[], path: string):
   }
   const remarks = new Set<string>();
   const limits = new EditLimits(file.sizeOf);
+  const literalAt = literalFinder(file.text, path);
   const found = edits.map((edit) => {
-    const { regions, ignoring, ...texts } = findEdit(file, edit, path, limits);
+    const { regions, ignoring, ...texts } = findEdit(file, edit, path, limits, literalAt);
     if (regions.length === 0) throw absent(file, edit);
     if (regions.length > 1 && !edit.replaceAll) throw ambiguous(file, edit, regions);
     if (ignoring !== undefined) remarks.add(`${edit.name} matched only after ignoring ${ignoring}.`);
     if (!file.isDecoded) return regions;
-    const kind = fileKind(file.text, path, regions[0]?.start ?? 0);
-    const settle = regionSettler(file.text, { ...texts, ...kind }, remarks);
+    const kind = fileKind(file.text, path, regions[0] ?? NOWHERE, literalAt);
+    const settle = regionSettler(file.text, { ...texts, ...kind }, remarks, literalAt);
     return regions.map(settle);
   });
   const regions = found.flat().sort((a, b) => a.start - b.start);
@@ -72,13 +75,14 @@ function findEdit(
   edit: Edit,
   path: string,
   limits: EditLimits,
+  literalAt: LiteralFinder,
 ): Match & { readonly oldText: string; readonly newText: string } {
   const oldText = file.fromArgument(edit.oldText);
   const newText = file.fromArgument(edit.newText);
   const match = findMatch(file.text, oldText, newText, file.isDecoded, limits);
   if (!file.isDecoded) return { ...match, oldText, newText };
   if (match.regions.length > 0) {
-    checkNewText(file, edit.name, { ...match, oldText, newText }, path);
+    checkNewText(file, edit.name, { ...match, oldText, newText }, path, literalAt);
     return { ...match, oldText, newText };
   }
   for (const reading of rewrittenTexts(oldText, newText, isDocument(path))) {
@@ -93,7 +97,7 @@ function findEdit(
     }
     if (problem !== undefined) throw unclear(edit.name, problem);
     if (texts.oldText === texts.newText) throw unclear(edit.name, `is old_text without ${without}`);
-    checkNewText(file, edit.name, { ...found, ...texts }, path);
+    checkNewText(file, edit.name, { ...found, ...texts }, path, literalAt);
     const ignoring = [found.ignoring, without].filter((one) => one !== undefined).join(" and ");
     return { ...found, ...texts, ignoring };
   }
@@ -113,9 +117,10 @@ function checkNewText(
   name: string,
   { oldText, newText, regions }: Match & { readonly oldText: string; readonly newText: string },
   path: string,
+  literalAt: LiteralFinder,
 ): void {
-  const { start, end } = regions[0] ?? { start: 0, end: 0 };
-  const kind = fileKind(file.text, path, start);
+  const { start, end } = regions[0] ?? NOWHERE;
+  const kind = fileKind(file.text, path, { start, end }, literalAt);
   const problem = newTextProblem(oldText, newText, kind, file.text.slice(0, start), file.text.slice(end));
   if (problem !== undefined) throw unclear(name, problem);
   const placeholder = kind.isDocument ? undefined : findPlaceholder(oldText, newText, file.text, path);

@@ -81,6 +81,7 @@ export function newTextProblem(
   if (!isProse && !kind.isData && INTRODUCED.test(newText) && !INTRODUCED.test(oldText))
     return "begins with a sentence to the user";
   if (isDiff(oldText, newText, kind.isDocument)) return "is a diff";
+  if (leavesOpen(oldText, newText, kind)) return `does not end the string in ${kind.mark} in which it begins`;
   if (!kind.isDocument && isAdded(oldText, newText, before)) return "has a + before every line";
   const isPlain = !kind.isDocument && !kind.isInLiteral;
   const leaked = isPlain ? leakedEnd(newText, () => before + oldText + after) : undefined;
@@ -95,7 +96,7 @@ export function newTextProblem(
   if (doublesBackslashes(oldText, newText)) return "has two backslashes where old_text has one";
   if (!kind.isDocument && !kind.isInLiteral && escapesBreaks(inLine(oldText), inLine(newText), kind))
     return "has \\n outside of quotes, where a line break is meant";
-  const stray = kind.isPlainCode ? escapeInCode(inLine(oldText), inLine(newText)) : undefined;
+  const stray = kind.isPlainCode ? escapeInCode(inLine(oldText), inLine(newText), kind) : undefined;
   return stray === undefined ? undefined : `has ${stray} outside of strings and comments`;
 }
 
@@ -170,6 +171,12 @@ function isDiff(oldText: string, newText: string, isDocument: boolean): boolean 
   );
 }
 
+/** Whether an edit that ends after the string of several lines in which it begins loses the end of that string. */
+function leavesOpen(oldText: string, newText: string, { mark, isPlainCode }: FileKind): boolean {
+  const isOdd = (text: string): boolean => text.split(mark).length % 2 === 0;
+  return isPlainCode && mark.length > 1 && isOdd(oldText) && !isOdd(newText);
+}
+
 /** Whether every line has the mark of an added one, before the indentation that old_text has. */
 function isAdded(oldText: string, newText: string, before: string): boolean {
   const [lines, old] = [contentLines(newText), contentLines(oldText)];
@@ -239,22 +246,24 @@ function encodesEntities(oldText: string, newText: string, kind: FileKind, isKno
   const isEncoded = /<\/?\w/.test(oldText) && !newText.includes("<") && /&lt;\/?\w/.test(newText);
   if (kind.isMarkup && ((isEncoded && decodeEntities(newText) !== oldText) || /\$\w+-&gt;/.test(newText)))
     return true;
-  const code = codeLines(newText);
+  const code = codeLines(newText, kind);
   // Operators have a meaning in scripts only, also in markup.
   const isOperator = [/=&gt;/, /&amp;&amp;/].some(
     (operator) => operator.test(code) && oldText.includes(decodeEntities(operator.source)),
   );
   if (isOperator || kind.isMarkup || kind.isInLiteral) return isOperator;
-  const isInCode = !kind.isData && ENTITY_IN_CODE.test(codeLines(newText, true));
+  const isInCode = !kind.isData && ENTITY_IN_CODE.test(codeLines(newText, kind, true));
   if (isInCode && (kind.isPlainCode || !isKnown())) return true;
   return entitiesOf(code).some((character) => oldText.includes(character));
 }
 
 /** The code of a text, without literals of several lines. */
-function codeLines(text: string, isMarkup = false): string {
+function codeLines(text: string, { mark, comments }: FileKind, isMarkup = false): string {
   const lines = text.split("\n");
-  const literals = literalLines(lines, true);
-  return lines.map((line, index) => (literals[index] === undefined ? codeOf(line, isMarkup) : "")).join("\n");
+  const [, ...literals] = literalLines([mark, ...lines], true);
+  return lines
+    .map((line, index) => (literals[index] === undefined ? codeOf(line, { isMarkup, comments }) : ""))
+    .join("\n");
 }
 
 function escapesQuotes(oldText: string, newText: string, isPlainCode: boolean): boolean {
@@ -300,9 +309,10 @@ function doubles(oldText: string, newText: string): boolean {
 }
 
 /** A literal `\n` outside of quotes where a line begins, that the old text does not contain. */
-function escapesBreaks(oldText: string, newText: string, { isMarkup, isData }: FileKind): boolean {
+function escapesBreaks(oldText: string, newText: string, kind: FileKind): boolean {
+  const { isMarkup, isData } = kind;
   if (/\\n/.test(oldText)) return false;
-  return codeLines(newText)
+  return codeLines(newText, kind)
     .split("\n")
     .some(
       (line) =>
@@ -313,12 +323,12 @@ function escapesBreaks(oldText: string, newText: string, { isMarkup, isData }: F
 }
 
 /** An escape outside of strings and comments, which is a syntax error, if the old text has none. */
-function escapeInCode(oldText: string, newText: string): string | undefined {
+function escapeInCode(oldText: string, newText: string, kind: FileKind): string | undefined {
   const find = (text: string): string | undefined => {
     const lines = text.split("\n");
-    const literals = literalLines(lines, true);
+    const code = codeLines(text, kind).split("\n");
     const escapes = lines.map((line, index) => {
-      const at = literals[index] === undefined ? codeOf(line).search(ESCAPE_IN_CODE) : -1;
+      const at = code[index]?.search(ESCAPE_IN_CODE) ?? -1;
       return at === -1 ? undefined : line.slice(at, at + 2);
     });
     return escapes.find((found) => found !== undefined);

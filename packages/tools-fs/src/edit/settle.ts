@@ -1,6 +1,7 @@
-import { codeOf, literalFinder, literalLines } from "./code.js";
+import { codeOf, literalLines } from "./code.js";
 import type { FileKind } from "./fileKind.js";
 import { checkBody, checkMargin, tabWriter } from "./indentation.js";
+import type { LiteralFinder } from "./literals.js";
 import type { Region } from "./match.js";
 import { lineBreakFinder } from "./textLines.js";
 import { isTypographic, plainTypography } from "./typography.js";
@@ -12,6 +13,8 @@ const LONGEST_BEFORE = 1000;
 const TYPOGRAPHIC_INDENT = /^[ \t]*[^\S \t\r\n]/m;
 const AS_IN_FILE = "Quotes, dashes and spaces were written as the file has them.";
 const QUOTE = /['"]/;
+/** Typographic quotes around a whole value, where straight ones make it a string. */
+const QUOTED_VALUE = /(?:^|[:=[,-])[ \t]*([“‘])[^“”‘’\n]*[”’][ \t]*(?=[,\]}#:]|$)/m;
 const DASH = /[\u2010-\u2014\u2212]/;
 /** Strings in other marks than quotes: in Lua, Ruby, Elixir and SQL. */
 const UNQUOTED = /\[=*\[|%[qQwWiI]?[^\w\s]|~[a-zA-Z]|\$\w*\$/;
@@ -32,12 +35,12 @@ export function regionSettler(
   text: string,
   edit: EditTexts,
   remarks: Set<string>,
+  literalAt: LiteralFinder,
 ): (region: Region) => Region {
   const { oldText, newText } = edit;
   const hasReturns = newText.includes("\r\n");
   const tabs = edit.isDocument ? undefined : tabWriter(oldText, newText, text);
   const lineBreakAt = lineBreakFinder(text);
-  const isInString = literalFinder(text);
   const isTypographicEdit = isTypographic(newText) || isTypographic(oldText);
   let last = { before: "", found: "", given: "", made: "" };
   return (region) => {
@@ -47,9 +50,11 @@ export function regionSettler(
     if (hasReturns && replacement.includes("\n") && !replacement.includes("\r\n")) {
       remarks.add("The line breaks of new_text were written as the file has them.");
     }
-    const isOutside = !edit.isDocument && !isInString(start);
+    const literal = literalAt(start);
+    const isOutside = !edit.isDocument && literal === undefined;
     const isCode = isOutside && newText.includes("\n");
-    if (isCode) checkMargin(replacement, text, start, end);
+    // A part of a string of several lines may continue anywhere; the code after it may not.
+    if (isCode || (literal && literal.end < end)) checkMargin(replacement, text, start, end, literal?.mark);
     if (isOutside) checkBody(replacement, text, start, end);
     if (tabs && isCode) {
       remarks.add("Spaces that indent new_text were written as tabs, as in the file.");
@@ -66,6 +71,8 @@ export function regionSettler(
       }
       replacement = last.made;
     }
+    const value = isTypographicEdit && edit.isData && edit.comments && QUOTED_VALUE.exec(replacement)?.[1];
+    if (value && !QUOTED_VALUE.test(oldText) && !isTypographic(text)) throw mixedQuotes(value);
     // A blank at the end is where the next line is meant to continue.
     const isCut = found.endsWith("\n") && isSolid(replacement.at(-1)) && /[^\r\n]/.test(text[end] ?? "\n");
     if (isCut && (replacement.includes("\n") || beforeInLine(text, start).trim() === "")) {
@@ -107,16 +114,18 @@ export function keepTypography(
   before: string,
   found: string,
   replacement: string,
-  { oldText, newText, isDocument, isMarkup, isData, isPlainCode, isOtherCode }: EditTexts,
+  edit: EditTexts,
   remarks: Set<string>,
 ): string {
+  const { oldText, newText, isDocument, isMarkup, isData, isPlainCode, isOtherCode, mark } = edit;
   // Only such characters change: that is the purpose of the edit.
   if (plainTypography(oldText) === plainTypography(newText)) return replacement;
   const isExact = found === oldText || found.replaceAll("\r\n", "\n") === oldText.replaceAll("\r\n", "\n");
   if (isDocument && isExact) return replacement;
   const [a, b] = [tokensOf(found), tokensOf(replacement)];
-  const isCodeInFile = codeTest(before, found, a, isMarkup);
-  const isCode = codeTest(before, replacement, b, isMarkup);
+  const opened = mark === "" ? before : `${mark}\n${before}`;
+  const isCodeInFile = codeTest(opened, found, a, edit);
+  const isCode = codeTest(opened, replacement, b, edit);
   const partner = align(a.map(plainTypography), b.map(plainTypography));
   // Who copied the file exactly sees its characters: a dash is then meant to change, a quote that delimits a string
   // if the file has a typographic one, and one inside a string or a comment if the new one is typographic.
@@ -146,7 +155,7 @@ export function keepTypography(
     }
     return token;
   });
-  if (b.some((token, index) => token !== result[index] && /[“”‘’]/.test(token))) checkPairs(b);
+  if (b.some((token, index) => token !== result[index] && /[“”‘’]/.test(token))) settlePairs(b, result);
   const unclear = b.find((token, index) => {
     if (token === result[index] || !DASH.test(token) || !beginsWord(b, index)) return false;
     const at = partner[index];
@@ -165,12 +174,12 @@ function codeTest(
   before: string,
   text: string,
   tokens: readonly string[],
-  isMarkup: boolean,
+  kind: FileKind,
 ): (index: number) => boolean {
   const lines = (before + text).split("\n");
   const literals = literalLines(lines, true);
   const code = lines
-    .map((line, index) => (literals[index] === undefined ? codeOf(line, isMarkup) : "\0".repeat(line.length)))
+    .map((line, index) => (literals[index] === undefined ? codeOf(line, kind) : "\0".repeat(line.length)))
     .join("\n");
   let end = before.length;
   const starts = tokens.map((token) => {
@@ -193,18 +202,24 @@ function beginsWord(tokens: readonly string[], index: number): boolean {
   return !/\S/.test(tokens[index - 1] ?? "") && /[\p{L}\p{N}]/u.test(tokens[index + 1] ?? "");
 }
 
-/** Throws if quotes that become straight are nested or have no partner: straight ones would then end a string too early. */
-function checkPairs(tokens: readonly string[]): void {
-  let open: string[] = [];
+/**
+ * Makes both quotes of a pair straight if one of them is. Throws if such quotes are nested or have no partner: straight
+ * ones would then end a string too early.
+ */
+function settlePairs(tokens: readonly string[], result: string[]): void {
+  let open: number[] = [];
   for (const [index, token] of tokens.entries()) {
     if (token === "\n") open = [];
     if (isApostrophe(tokens, index)) continue;
     if (token === "“" || token === "‘") {
-      if (open.includes(token)) throw mixedQuotes(token);
-      open.push(token);
+      if (open.some((at) => tokens[at] === token)) throw mixedQuotes(token);
+      open.push(index);
     }
-    if ((token === "”" || token === "’") && open.pop() !== (token === "”" ? "“" : "‘"))
-      throw mixedQuotes(token);
+    if (token !== "”" && token !== "’") continue;
+    const at = open.pop() ?? -1;
+    if (tokens[at] !== (token === "”" ? "“" : "‘")) throw mixedQuotes(token);
+    if (result[at] === tokens[at] && result[index] === token) continue;
+    for (const one of [at, index]) result[one] = plainTypography(result[one] ?? "");
   }
 }
 

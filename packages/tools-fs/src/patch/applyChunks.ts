@@ -1,6 +1,7 @@
 import { errorMessage, quote } from "@agent/core/toolkit";
 import { type FileKind, fileKind, isDocument } from "../edit/fileKind.js";
 import { indentMap, reindent } from "../edit/indentation.js";
+import { type LiteralFinder, literalFinder } from "../edit/literals.js";
 import { nearestPlaces } from "../edit/nearestPlaces.js";
 import { findPlaceholder } from "../edit/placeholders.js";
 import { newTextProblem } from "../edit/rewritten.js";
@@ -56,6 +57,7 @@ export function applyChunks(
     throw new Error("The patch has too many blocks for a file of this size. Nothing was changed.");
   }
   const remarks = new Set<string>();
+  const literalAt = literalFinder(whole, path);
   const result: string[] = [];
   let taken = 0;
   for (const [index, chunk] of chunks.entries()) {
@@ -71,7 +73,7 @@ export function applyChunks(
     const indents = place.ignoring === "indentation" ? indentMap(wanted, actual) : undefined;
     const span = { start: starts[place.at] ?? 0, end: starts[place.at + wanted.length] ?? whole.length };
     const placed = { name, own, wanted, actual, ...span };
-    const fresh = file.isDecoded ? settledLines(placed, whole, path, remarks) : addedOf(own);
+    const fresh = file.isDecoded ? settledLines(placed, whole, path, remarks, literalAt) : addedOf(own);
     const added = indents ? reindent(fresh.join("\n"), indents, text).split("\n") : fresh;
     result.push(...lines.slice(taken, place.at));
     let [old, next] = [place.at, 0];
@@ -112,13 +114,14 @@ function settledLines(
   text: string,
   path: string,
   remarks: Set<string>,
+  literalAt: LiteralFinder,
 ): readonly string[] {
   const added = addedOf(own);
   const kept = own.filter((line) => line[0] !== "-");
   const [oldText, found] = [wanted.join("\n"), actual.join("\n")];
   const newText = kept.map((line) => line.slice(1)).join("\n");
   try {
-    const kind = fileKind(text, path, start);
+    const kind = fileKind(text, path, { start, end }, literalAt);
     checkRuns(own, text.slice(0, start), text.slice(end), kind);
     if (![oldText, newText, found].some(isTypographic)) return added;
     const changes = new Set<string>();
