@@ -386,7 +386,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       await registry.services.dispose();`,
     prints: /People push\./,
   },
-  "packages/tools-bash/README.md#options:2": {
+  "packages/tools-bash/README.md#-sandbox-network-hosts-": {
     before: `
       import { Conversation, createToolRegistry } from "@agent/core";
       import * as bash from "@agent/tools-bash";
