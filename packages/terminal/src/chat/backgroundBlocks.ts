@@ -1,7 +1,7 @@
 import type { AgentEvent, ChildEvent } from "@agent/core";
 import { countOf } from "@agent/internal";
 
-const MOST_EVENTS = 200;
+const MOST_EVENTS = 100;
 
 /** What background agents do. None of the conversation's calls is theirs, so each is drawn as a call when it has answered. */
 export class BackgroundBlocks {
@@ -14,8 +14,7 @@ export class BackgroundBlocks {
     const { id, event: inner, label: name = "agent", elapsedMs: durationMs = 0 } = event;
     if (inner.type === "tool_end") calls.count++;
     if (inner.type === "tool_requested" || inner.type === "tool_end") {
-      const isDrawn = inner.type === "tool_requested" || inner.outcome !== "ok";
-      calls.events.push(isDrawn ? event : { ...event, event: { ...inner, text: "" } });
+      calls.events.push(event);
       if (calls.events.length > MOST_EVENTS) calls.events.shift();
     }
     if (inner.type !== "done") return;

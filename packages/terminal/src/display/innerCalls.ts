@@ -23,7 +23,8 @@ export class InnerCalls {
 
   add({ event, ...call }: Omit<InnerCall, "isRead">): void {
     this.#count++;
-    this.#kept.push({ ...call, event: shortened(event), isRead: isRead(event) });
+    const onlyRead = isRead(event);
+    this.#kept.push({ ...call, event: shortened(event, onlyRead), isRead: onlyRead });
     if (this.#kept.length <= MOST_KEPT) return;
     // What was changed matters more than what was read.
     const read = this.#kept.findIndex((one) => one.isRead);
@@ -51,15 +52,13 @@ export class InnerCalls {
   }
 }
 
-/** Without what takes memory and is not drawn: of a call that succeeded, everything but its changes. */
-function shortened({ parts: _, value: _value, view, text, ...event }: ToolEndEvent): ToolEndEvent {
-  const failed = event.outcome !== "ok";
-  const isDrawn = view !== undefined && (failed || view.type === "diff");
-  return {
-    ...event,
-    text: failed ? text.slice(0, LONGEST_TEXT).toWellFormed() : "",
-    ...(isDrawn && { view }),
-  };
+/** Without what takes memory and is not drawn: what a call has read, and what only the model needs. */
+function shortened(
+  { parts: _, value: _value, view, text, ...event }: ToolEndEvent,
+  onlyRead: boolean,
+): ToolEndEvent {
+  if (onlyRead) return { ...event, text: "" };
+  return { ...event, text: text.slice(0, LONGEST_TEXT).toWellFormed(), ...(view && { view }) };
 }
 
 /** Follows the calls of child agents: a call that was refused is named only by its first event. */
