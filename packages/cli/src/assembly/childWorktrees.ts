@@ -148,7 +148,7 @@ function promptOf({ path, branch, notices }: OpenWorktree): string {
     `- You work in your own git work tree, ${JSON.stringify(path)}, on the branch ${branch}. Change files only there: other agents and the user work in theirs.`,
     "- It began with the files of the newest commit. What the user has not committed, and what git ignores, such as installed dependencies, is not in it.",
     ...notices.map((notice) => `- ${notice}`),
-    "- It is kept if you change anything in it. Do not merge it yourself.",
+    "- It is kept if you change anything in it. You need not commit, and commands in a sandbox cannot. Do not merge it yourself.",
   ].join("\n");
 }
 
