@@ -59,7 +59,7 @@ export type Identity =
       /** Added to the answer, for a cookie that it sets. */
       readonly headers?: Readonly<Record<string, string>>;
       /** The actions that this client may take. Default: all. `[]` only watches. Others are refused with 403. */
-      readonly actions?: readonly ChatAction["type"][];
+      readonly actions?: readonly ChatAction["type"][] | undefined;
     };
 
 type OpenChat<Context> = (
@@ -436,7 +436,7 @@ function eventStream(
 
 /** Adds what this client may do to the state, so that its page offers nothing else. */
 function forClient(event: ChatEvent, actions: Who["actions"]): ChatEvent {
-  if (event.type !== "snapshot" || !actions) return event;
+  if (event.type !== "snapshot" || actions === undefined) return event;
   return { ...event, state: { ...event.state, actions } };
 }
 
