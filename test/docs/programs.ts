@@ -95,7 +95,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       const decision = { type: "decide", id, decision: "allow" };
       console.log(await post("token-of-ann", decision), await post("token-of-bob", decision));
       await until(/"type":"done"/);
-      console.log(/acme paid order 17 back/.test(seen));
+      console.log(/acme paid order 17 of ann back/.test(seen));
       await handlers.close();`,
     prints: "403 403 202\n403 202\ntrue\n",
   },

@@ -17,6 +17,7 @@ import {
 import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createChatClient } from "../src/client/client.js";
+import type { ChatAction } from "../src/events.js";
 import { browserCookie } from "../src/server/browserCookie.js";
 import { type ChatHandlersOptions, createChatHandlers } from "../src/server/handlers.js";
 import type { ViewMessage } from "../src/state/chatState.js";
@@ -989,4 +990,50 @@ test("lets a client take only the actions that identify() allows it, and tells i
   expect((await colleague.post(decision)).status).toBe(202);
   await customer.until(({ status }) => status === "idle");
   expect(customer.state.messages.at(-1)).toMatchObject({ blocks: [{ state: "ok" }, { text: "Greeted." }] });
+});
+
+test("passes tools the context of the client that sent the message, and refuses a wrong one to the compiler", async () => {
+  const context = contextType<{ readonly user: string }>();
+  const whoami = defineTool({
+    name: "whoami",
+    description: "Says who asks.",
+    context,
+    input: { type: "object" },
+    execute: (_input, call) => call.context.user,
+  });
+  const ASK = { calls: [{ name: "whoami" }] };
+  const model = scriptedProvider([ASK, "One.", ASK, "Uno.", ASK, "Two.", ASK, "Three."]);
+  const open_ = () => ({
+    agent: new Agent(model, { tools: [whoami], context }),
+    context: { user: "someone" },
+  });
+  const handlers = createChatHandlers({
+    identify: (request) => {
+      const user = new URL(request.url).searchParams.get("user");
+      return user === null ? "desk" : { id: "desk", context: { user } };
+    },
+    open: open_,
+  });
+  // @ts-expect-error the context has another form
+  createChatHandlers({ identify: () => ({ id: "desk", context: { name: "Ann" } }), open: open_ });
+  const server = await nodeHttp(handlers);
+  onTestFinished(async () => {
+    await handlers.close();
+    await server.stop();
+  });
+  const page = await open(server.url);
+  const ask = async (query: string, action: ChatAction) => {
+    const asked = page.events.length;
+    const headers = { "content-type": "application/json" };
+    await fetch(`${server.url}${query}`, { method: "POST", headers, body: JSON.stringify(action) });
+    await page.until(() => page.events.slice(asked).some(({ type }) => type === "done"));
+    return page.events.slice(asked).flatMap((event) => (event.type === "tool_end" ? [event.text] : []));
+  };
+  const send = { type: "send", content: "Who am I?" } as const;
+  expect([
+    await ask("?user=ann", send),
+    await ask("?user=bob", { type: "regenerate" }),
+    await ask("?user=cleo", send),
+    await ask("", send),
+  ]).toEqual([["ann"], ["bob"], ["cleo"], ["someone"]]);
 });

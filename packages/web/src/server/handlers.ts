@@ -23,9 +23,12 @@ import { RunChat } from "./runChat.js";
 export interface ChatHandlersOptions<Context = unknown> extends OriginOptions {
   /**
    * Returns the id of the conversation of a request, from its cookie, header or URL. Authenticate the client here:
-   * `undefined` refuses the request with 403. `actions` limits what the client may do, such as deciding about calls.
+   * `undefined` refuses the request with 403. `actions` limits what the client may do, such as deciding about calls;
+   * `context` says who sends a message.
    */
-  readonly identify: (request: Request) => Identity | undefined | Promise<Identity | undefined>;
+  readonly identify: (
+    request: Request,
+  ) => Identity<NoInfer<Context>> | undefined | Promise<Identity<NoInfer<Context>> | undefined>;
   /**
    * Creates the agent of a conversation that is not open in this process, or a `runChat`. Pass `approve` to the agent
    * if users decide about calls, and `host: { ask }` if tools such as `ask_user` may ask them.
@@ -52,7 +55,7 @@ export interface ChatHandlersOptions<Context = unknown> extends OriginOptions {
 }
 
 /** The id of a conversation, or the id with more about the client that sent the request. */
-export type Identity =
+export type Identity<Context = unknown> =
   | string
   | {
       readonly id: string;
@@ -60,6 +63,8 @@ export type Identity =
       readonly headers?: Readonly<Record<string, string>>;
       /** The actions that this client may take. Default: all. `[]` only watches. Others are refused with 403. */
       readonly actions?: readonly ChatAction["type"][] | undefined;
+      /** The `context` of the messages that this request starts. Default: that of `open`. */
+      readonly context?: Context;
     };
 
 type OpenChat<Context> = (
@@ -241,17 +246,14 @@ export function createChatHandlers<Context = unknown>(options: ChatHandlersOptio
       const refusal = foreignRequest(request, options);
       if (refusal !== undefined) return problem(403, refusal);
       const identity = await identify(request);
-      const {
-        id,
-        headers = {},
-        actions,
-      } = (isRecord(identity) ? identity : { id: identity }) as Partial<Who>;
+      const who = (isRecord(identity) ? identity : { id: identity }) as Partial<Who>;
+      const { id, headers = {} } = who;
       // A missing header or cookie often gives null or "": as an id, strangers would share one conversation.
       if (typeof id !== "string" || id === "") {
         return problem(403, "This conversation is not yours, or you are not logged in.");
       }
       known = id;
-      const response = await answer(id, actions);
+      const response = await answer(id, who);
       for (const [name, value] of Object.entries(headers)) response.headers.append(name, value);
       return response;
     } catch (error) {
@@ -264,7 +266,7 @@ export function createChatHandlers<Context = unknown>(options: ChatHandlersOptio
   };
 
   const follow = (request: Request): Promise<Response> =>
-    serve(request, async (id, actions) => {
+    serve(request, async (id, { actions }) => {
       const leave = pages.take(id);
       try {
         return eventStream(await find(id), actions, request.signal, leave);
@@ -274,14 +276,14 @@ export function createChatHandlers<Context = unknown>(options: ChatHandlersOptio
       }
     });
   const act = (request: Request): Promise<Response> =>
-    serve(request, async (id, actions) => {
+    serve(request, async (id, { actions, context }) => {
       // Read the body before the conversation is opened: an invalid request must not start an agent.
       const leave = bodies.take(id);
       const action = await readAction(request, maxBodyBytes).finally(leave);
       if (actions !== undefined && !(Array.isArray(actions) && actions.includes(action.type))) {
         throw new ActionError(403, `You may not ${action.type} in this conversation.`);
       }
-      await (await find(id)).act(action);
+      await (await find(id)).act(action, context);
       return Response.json({ ok: true }, { status: 202 });
     });
 
@@ -318,7 +320,7 @@ export function createChatHandlers<Context = unknown>(options: ChatHandlersOptio
 }
 
 type Who = Extract<Identity, object>;
-type Answer = (id: string, actions: Who["actions"]) => Response | Promise<Response>;
+type Answer = (id: string, who: Partial<Who>) => Response | Promise<Response>;
 
 /** Handlers by name. On the global object: a reloaded module has lost its variables. */
 function named(): Map<string, ChatHandlers> {

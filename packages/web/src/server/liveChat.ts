@@ -129,13 +129,13 @@ export class LiveChat {
     };
   }
 
-  /** Performs an action. Throws an `ActionError` if it is not possible now. */
-  act(action: ChatAction): void {
+  /** Performs an action of a client with this context. Throws an `ActionError` if it is not possible now. */
+  act(action: ChatAction, context?: unknown): void {
     if (this.#closed) throw new ActionError(503, "The server is closing this conversation. Try again.");
-    if (action.type === "send") this.#send(action.content, action.replaces);
+    if (action.type === "send") this.#send(action, context);
     else if (action.type === "decide") this.#decide(action.id, action.decision);
     else if (action.type === "answer") this.#answerQuestion(action.id, action.answer);
-    else if (action.type === "regenerate") this.#regenerate(action.id);
+    else if (action.type === "regenerate") this.#regenerate(action.id, context);
     else this.#stop();
   }
 
@@ -157,26 +157,26 @@ export class LiveChat {
     }
   }
 
-  #send(content: Content, replaces: string | undefined): void {
+  #send({ content, replaces }: Extract<ChatAction, { type: "send" }>, context: unknown): void {
     if (replaces !== undefined) {
       this.#find(replaces);
-      this.#answer(content, { id: crypto.randomUUID(), replaces });
+      this.#answer(content, { id: crypto.randomUUID(), replaces }, context);
       return;
     }
     if (this.#turn) {
       if (!this.#turn.signal.aborted && this.#agent.steer(content)) return;
       throw new ActionError(409, "The agent is finishing its answer. Send the message again in a moment.");
     }
-    this.#answer(content, { id: crypto.randomUUID() });
+    this.#answer(content, { id: crypto.randomUUID() }, context);
   }
 
   /** Answers a message again under the same id. */
-  #regenerate(wanted: string | undefined): void {
+  #regenerate(wanted: string | undefined, context: unknown): void {
     const { conversation } = this.#agent;
     const newest = conversation.sessionContext.findLast(isOfUser);
     const id = wanted ?? (newest && conversation.infoOf(newest).id);
     if (id === undefined) throw new ActionError(409, "There is no message to answer again.");
-    this.#answer(this.#find(id), { id, replaces: id });
+    this.#answer(this.#find(id), { id, replaces: id }, context);
   }
 
   /** The content of the user message with this id. */
@@ -192,14 +192,20 @@ export class LiveChat {
     return conversation.sessionContext[conversation.indexOf(id)];
   }
 
-  #answer(content: Content, message: { readonly id: string; readonly replaces?: string }): void {
+  #answer(
+    content: Content,
+    message: { readonly id: string; readonly replaces?: string },
+    context: unknown,
+  ): void {
     this.#start({ type: "sent", content, ...message }, (signal) =>
-      this.#agent.streamChat(content, { ...this.#callOptions(signal), ...message }),
+      this.#agent.streamChat(content, { ...this.#callOptions(signal, context), ...message }),
     );
   }
 
-  #callOptions(signal: AbortSignal): { signal: AbortSignal; context?: unknown } {
-    const { context } = this.#opened;
+  #callOptions(
+    signal: AbortSignal,
+    context = this.#opened.context,
+  ): { signal: AbortSignal; context?: unknown } {
     return { signal, ...(context !== undefined && { context }) };
   }
 
