@@ -176,6 +176,25 @@ test.each(["npm:agent-pack-greeter@0.9.0", "URL"])(
   },
 );
 
+test("a pack is trusted without the other packages of a project that had no config", async () => {
+  const box = new Sandbox();
+  const registry = await NpmRegistry.start(box);
+  const escaped = join(box.root, "escaped");
+  registry.publish("0.9.0", probe("1", { exports: `writeFileSync(${JSON.stringify(escaped)}, "x");` }));
+  registry.publish("1.0.0", probe("1"));
+  const address = `${registry.env.npm_config_registry}/${NAME}-0.9.0.tgz`;
+  box.write("package.json", JSON.stringify({ dependencies: { "@agent/preset-default": address } }));
+  const { code, stderr } = await box.run(["pack", "add", NAME, "--yes"], { env: registry.env });
+  expect([code, stderr]).toEqual([0, stderr]);
+  expect(existsSync(join(box.project, "node_modules/@agent/preset-default/index.js"))).toBe(true);
+  const started = await box.run(["tools"]);
+  expect([started.code, started.stderr]).toEqual([
+    4,
+    expect.stringContaining("@agent/preset-default/index.js"),
+  ]);
+  expect(existsSync(escaped)).toBe(false);
+});
+
 test("a folder whose entry is outside of it is not a pack", async () => {
   const box = new Sandbox();
   box.write("package.json", '{"name":"project"}');

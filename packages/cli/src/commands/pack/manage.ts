@@ -178,7 +178,8 @@ async function examineAndSelect(parameters: PackAddParameters, candidate: Candid
     print(`${unchanged(candidate)}\n`);
     return EXIT.done;
   }
-  await keepTrust(file, async () => {
+  const place = user ? userPackagesDirectory() : directory;
+  const change = async (): Promise<void> => {
     await install?.();
     await editConfig(
       file,
@@ -189,9 +190,11 @@ async function examineAndSelect(parameters: PackAddParameters, candidate: Candid
       JSON.stringify(name),
     );
     await writeLockedPack(packLockFile(file), name, found);
-  });
+  };
+  const installed = candidate.installed ?? join(place, "node_modules", name);
+  await keepTrust(file, change, install ? installed : candidate.folder);
   print(`Selected in ${file}. See: agent tools\n`);
-  return await addServers(candidate, { ...parameters, place: user ? userPackagesDirectory() : directory });
+  return await addServers(candidate, { ...parameters, place });
 }
 
 /** Adds the MCP servers that a pack declares in `mcp.json`, with the questions and the lock of `agent mcp add`. */

@@ -1,10 +1,11 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writeFileAtomic } from "@agent/core/toolkit";
-import { quotePath } from "@agent/internal";
+import { canonicalPath, isInside, quotePath } from "@agent/internal";
 import { ensurePrivateDirectory } from "@agent/terminal/host";
 import { CliError } from "../../process/errors.js";
 import { configDirectory } from "../../process/paths.js";
+import { isPackLock } from "../packs/lock.js";
 import { configFiles } from "../trust/configFiles.js";
 import type { ProjectFiles } from "../trust/projectFiles.js";
 import { grantTrust, isTrusted } from "../trust/trust.js";
@@ -27,17 +28,23 @@ export function newConfigFile(directory: string, user: boolean): string {
 }
 
 /**
- * Runs a change of a config or of its packs. If the config was trusted before, or is new, the result is trusted. The user has
- * just approved the files in the folder `approved`.
+ * Runs a change of a config or of its packs. If the config was trusted before, the result is trusted; if it is new, only itself,
+ * its lock and the files in the folder `approved`, which the user has just approved: the project may have other packages.
  */
 export async function keepTrust<T>(file: string, change: () => Promise<T>, approved?: string): Promise<T> {
   const filesOf = (): ProjectFiles => {
     const { text, trusted } = readConfigText(file);
     return configFiles(file, trusted(text));
   };
-  const wasTrusted = !existsSync(file) || isTrusted(file, filesOf(), approved);
+  const isNew = !existsSync(file);
+  const wasTrusted = isNew || isTrusted(file, filesOf(), approved);
   const result = await change();
-  if (wasTrusted && existsSync(file)) await grantTrust(file, filesOf().hashes);
+  if (!wasTrusted || !existsSync(file)) return result;
+  const { hashes } = filesOf();
+  const own = [realpathSync(file), ...(approved === undefined ? [] : [canonicalPath(approved)])];
+  const isOwn = (path: string): boolean => isPackLock(path) || own.some((one) => isInside(one, path));
+  const kept = Object.entries(hashes).filter(([path]) => !isNew || isOwn(path));
+  await grantTrust(file, Object.fromEntries(kept));
   return result;
 }
 
