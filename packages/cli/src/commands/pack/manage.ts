@@ -4,7 +4,7 @@ import type { PackServices } from "@agent/core";
 import { serviceNames } from "@agent/core/host";
 import type { Isolation, IsolationLevel, PackManifest } from "@agent/core/isolation";
 import { errorMessage, quote } from "@agent/core/toolkit";
-import { canonicalPath, didYouMean, escapeToLine } from "@agent/internal";
+import { canonicalPath, didYouMean, escapeToLine, KEY_VARIABLES } from "@agent/internal";
 import { ensurePrivateDirectory, sizeText } from "@agent/terminal/host";
 import { latestCommit, parseGitSource } from "../../assembly/packages/gitArchive.js";
 import { findManualInstall } from "../../assembly/packages/manualInstall.js";
@@ -407,7 +407,7 @@ async function withLateTools(
   const grants = grantsOf(found);
   const secrets = Object.fromEntries(
     found.secrets.flatMap((secret) => {
-      const value = process.env[secret];
+      const value = yes && isProviderKey(secret) ? undefined : process.env[secret];
       return value ? [[secret, value]] : [];
     }),
   );
@@ -512,18 +512,33 @@ async function listOf(
   return lines.map((line) => `  ${escapeToLine(line)}\n`).join("");
 }
 
-/** A pack that sees what does not concern it and may connect is approved by name only, never by `--yes`. */
+/**
+ * A pack that sees what does not concern it, or gets the key of a model provider, and may connect is approved by a separate
+ * question, never by `--yes`.
+ */
 async function confirmSending(
-  { isolation }: LockedPack,
+  { isolation, secrets }: LockedPack,
   before: LockedPack | undefined,
   { yes }: Pick<PackAddParameters, "yes">,
   candidate: Candidate,
 ): Promise<void> {
   if (isolation === undefined) return;
   const { maySendOthers } = await import("@agent/core/isolation");
-  if (!maySendOthers(isolation.grants, before?.isolation?.grants)) return;
+  const { hosts = [] } = isolation.grants;
+  const accepted = before?.isolation?.grants;
+  const keys = secrets.filter(isProviderKey);
+  const isNew =
+    keys.some((key) => !before?.secrets.includes(key)) ||
+    hosts.some((host) => !accepted?.hosts?.includes(host));
+  const gets = [
+    ...(maySendOthers(isolation.grants, accepted) ? ["sees calls and messages that are not its own"] : []),
+    ...(hosts.length > 0 && keys.length > 0 && isNew
+      ? [`gets ${keys.join(", ")}, with which anyone can use your model provider`]
+      : []),
+  ];
+  if (gets.length === 0) return;
   const name = escapeToLine(candidate.name);
-  const warning = `${name} sees calls and messages that are not its own, and may connect: it could send them to ${escapeToLine((isolation.grants.hosts ?? []).join(", "))}.`;
+  const warning = `${name} ${gets.join(", and ")}, and may connect: it could send them to ${escapeToLine(hosts.join(", "))}.`;
   if (yes) {
     throw new CliError(
       `${warning} ${unchanged(candidate)} To approve that, answer its question: run the command without --yes.`,
@@ -531,6 +546,10 @@ async function confirmSending(
     );
   }
   if (!(await askYesNo(`${warning}\nAccept that?`))) throw new CliError(unchanged(candidate), EXIT.refused);
+}
+
+function isProviderKey(variable: string): boolean {
+  return KEY_VARIABLES.includes(variable);
 }
 
 /** The disabled tools that the user wants to enable. */
