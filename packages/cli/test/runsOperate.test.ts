@@ -153,6 +153,11 @@ test("notifies a webhook and a command that a run waits, without arguments or ti
   expect(JSON.parse(readFileSync(join(sandbox.project, "told.json"), "utf8"))).toEqual(got[1]);
   const wrong = await sandbox.run(["runs", "work", "--notify-on", "sometimes", "--notify-command", "x"]);
   expect(wrong.stderr).toContain("--notify-on takes waiting, failed, done, cancelled");
+  for (const address of ["ftp://hooks.example/key1", "https://me:key1@hooks.example"]) {
+    const refused = await sandbox.run(work, { env: { AGENT_RUNS_WEBHOOK: address } });
+    expect(refused.stderr).toContain("must be an http(s) address without user and password");
+    expect(refused.stderr).not.toContain("key1");
+  }
   const short = { ...env, AGENT_RUNS_WEBHOOK_SECRET: "whsec_short" };
   expect((await sandbox.run(work, { env: short })).stderr).toContain("must be whsec_ and 24 to 64 bytes");
 });

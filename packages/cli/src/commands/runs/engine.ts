@@ -3,9 +3,9 @@ import { errorMessage } from "@agent/core/toolkit";
 import type { RunEngine } from "@agent/durable";
 import { CliError } from "../../process/errors.js";
 import { EXIT } from "../../process/exitCodes.js";
-import { note } from "../../process/output.js";
 import { stateDirectory } from "../../process/paths.js";
 import { hideCredentials } from "../../settings/secrets.js";
+import { printFault } from "./faults.js";
 import { withProgress } from "./progress.js";
 
 export interface EngineFlags {
@@ -49,7 +49,7 @@ async function openEngine(where: string, { redis }: EngineFlags): Promise<RunEng
     return await createBullmqEngine({
       postgres: where,
       ...(queue && { redis: queue }),
-      onFault: (error) => note(`agent: ${errorMessage(error)}`),
+      onFault: printFault,
     });
   } catch (error) {
     if (error instanceof CliError) throw error;

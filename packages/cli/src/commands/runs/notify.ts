@@ -101,8 +101,12 @@ interface Webhook {
 
 /** Throws `CliError` for an invalid address or secret. */
 function openWebhook(address: string): Webhook {
-  if (!(URL.canParse(address) && /^https?:/.test(address))) {
-    throw new CliError(`--notify-webhook must be an http(s) address, got "${address}".`);
+  const url = URL.canParse(address) && /^https?:/.test(address) ? new URL(address) : undefined;
+  // The address is not shown: it may contain a key.
+  if (url === undefined || url.username !== "" || url.password !== "") {
+    throw new CliError(
+      "--notify-webhook or $AGENT_RUNS_WEBHOOK must be an http(s) address without user and password, such as https://hooks.example/runs.",
+    );
   }
   const secret = process.env.AGENT_RUNS_WEBHOOK_SECRET;
   if (!secret) return { address, key: undefined };

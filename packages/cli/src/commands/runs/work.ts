@@ -18,6 +18,7 @@ import type { SettingsFlags } from "../../settings/flags.js";
 import { loadSettings } from "../../settings/loadSettings.js";
 import { directoryLabel, TASK, taskDefinition } from "./definition.js";
 import { type EngineFlags, withEngine } from "./engine.js";
+import { printFault } from "./faults.js";
 import { createNotifier, type NotifyFlags } from "./notify.js";
 import { parseAge, parseCount, stateText } from "./text.js";
 
@@ -60,7 +61,7 @@ export async function workCommand(flags: WorkFlags): Promise<ExitCode> {
       ...(notifier && { onEnded: notifier.tell }),
       outages: outagesOf(loaded.settings.runs.outages, flags),
       tracing: watchClaims(flags.json ? tellJson : tellText, traced?.tracing),
-      onFault: (error) => note(`agent: ${errorMessage(error)}`),
+      onFault: printFault,
     });
     try {
       if (flags.drain) await untilDrained(engine, labels, interruption.signal);
