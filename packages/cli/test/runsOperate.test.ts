@@ -188,6 +188,7 @@ test("lets each role of the page do what it is for, and serves metrics to all of
     });
   const metrics = await (await ask("/metrics", "viewer")).text();
   expect(metrics).toContain('agent_runs{state="queued"} 1\n');
+  expect(metrics).toContain("# TYPE agent_runs_undecided gauge\nagent_runs_undecided 0\n");
   expect(metrics).toContain("# TYPE agent_runs_workers gauge\nagent_runs_workers 0\n");
   expect((await fetch(`${origin}/metrics`)).status).toBe(401);
   const statuses = async (path: string, body: unknown) =>

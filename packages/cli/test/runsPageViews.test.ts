@@ -408,6 +408,23 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     expect((await engine.get(first?.id ?? ""))?.decisions).toMatchObject([{ decision: "allow" }]);
   });
 
+  test("shows what waits for a decision while many runs wait for a time, as in an outage", async () => {
+    const { href, engine } = await fleet(1);
+    const [asks] = await engine.list({ undecided: true });
+    const definition = { name: "task", version: "1" };
+    const startAt = Date.now() + 3_600_000;
+    for (let n = 0; n < 60; n++) await startRun(engine, definition, { task: "x" }, { startAt });
+    const page = await open(href);
+    await page.waitForFunction("document.querySelector('#tab-inbox .count')?.textContent === '1'");
+    await page.click("#tab-inbox");
+    await page.waitForSelector(".ask .yes");
+    expect(await page.$$eval(".ask a", (all) => all.map((one) => one.getAttribute("href")))).toEqual([
+      `#run/${asks?.id}`,
+    ]);
+    await page.click(".ask .yes");
+    await page.waitForFunction("document.querySelectorAll('.ask, #tab-inbox .count').length === 0");
+  });
+
   test("sends a further message to a run", async () => {
     const { href, engine } = await fleet(2);
     const [done] = await engine.list({ state: "done" });

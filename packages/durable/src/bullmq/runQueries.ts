@@ -116,12 +116,16 @@ export class RunQueries {
 }
 
 /** Only the conditions that are asked for: Postgres then uses the index of each. */
-function conditions({ state, tenant, label, text }: RunFilter): { where: string; values: unknown[] } {
+function conditions({ state, tenant, label, text, undecided }: RunFilter): {
+  where: string;
+  values: unknown[];
+} {
   const values: unknown[] = [];
   const parts = ["true"];
   if (state !== undefined) parts.push(`state = $${values.push(state)}`);
   if (tenant !== undefined) parts.push(`tenant = $${values.push(tenant)}`);
   if (label !== undefined) parts.push(`labels @> array[$${values.push(label)}::text]`);
+  if (undecided) parts.push("state = 'waiting' and approvals <> '[]'");
   if (text !== undefined) {
     const found = `$${values.push(text.toLowerCase())}`;
     // As text: Postgres refuses to read JSON that holds the character NUL, which a message may.

@@ -104,6 +104,8 @@ export interface RunQuery {
   readonly label?: string;
   /** Only runs with this text in their title, id or error message, whatever its case. */
   readonly text?: string;
+  /** Only runs with calls that wait for a decision. */
+  readonly undecided?: boolean;
   /**
    * Only runs after this one in the list: the id of the last run of the previous page. Lists nothing if it was removed.
    */

@@ -290,9 +290,11 @@ function withoutJournal({ journal: _, ...rest }: Fork): Omit<Fork, "journal"> {
   return rest;
 }
 
-function matching({ state, tenant }: RunFilter): (facts: RunFacts) => boolean {
+function matching({ state, tenant, undecided }: RunFilter): (facts: RunFacts) => boolean {
   return (facts) =>
-    (state === undefined || facts.state === state) && (tenant === undefined || facts.tenant === tenant);
+    (state === undefined || facts.state === state) &&
+    (tenant === undefined || facts.tenant === tenant) &&
+    (!undecided || facts.undecided === true);
 }
 
 function matchesText({ id, title = "", error, labels }: RunSummary, { label, text }: RunFilter): boolean {

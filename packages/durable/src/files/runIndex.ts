@@ -8,9 +8,17 @@ const FIRST_SLOTS = 1024;
 const FULL_AT = 0.5;
 const FNV_PRIME = 0x01000193;
 const MAX_UINT32 = 0xffffffff;
+/** The number of the state "waiting" for runs with calls that wait for a decision. The others are counted from 1. */
+const UNDECIDED = RUN_STATES.length + 1;
 
 /** The facts that are counted and filtered without reading the run itself. */
-export type RunFacts = Pick<RunSummary, "state" | "tenant" | "createdAt" | "startedAt" | "endedAt" | "cost">;
+export type RunFacts = Pick<
+  RunSummary,
+  "state" | "tenant" | "createdAt" | "startedAt" | "endedAt" | "cost"
+> & {
+  /** Present if calls of the run wait for a decision. */
+  readonly undecided?: true;
+};
 
 /** The location of a text on disk: in the file of this process (0), or in a segment of the archive, counted from 1. */
 export interface StoredPlace extends Place {
@@ -163,10 +171,11 @@ export class RunIndex {
   }
 
   /** `place` is the run's location on disk, if it is there. */
-  set(row: number, run: RunFacts, place: StoredPlace | undefined): void {
+  set(row: number, run: RunSummary, place: StoredPlace | undefined): void {
     const block = this.#block(row);
     const at = row % BLOCK_ROWS;
-    block.state[at] = RUN_STATES.indexOf(run.state) + 1;
+    const isUndecided = run.state === "waiting" && run.approvals.length > 0;
+    block.state[at] = isUndecided ? UNDECIDED : RUN_STATES.indexOf(run.state) + 1;
     block.tenant[at] = this.#tenantNumber(run.tenant);
     block.createdAt[at] = run.createdAt;
     block.startedAt[at] = run.startedAt ?? 0;
@@ -193,8 +202,10 @@ export class RunIndex {
     const block = this.#block(row);
     const at = row % BLOCK_ROWS;
     const [startedAt, endedAt, cost] = [block.startedAt[at], block.endedAt[at], block.cost[at]];
+    const isUndecided = block.state[at] === UNDECIDED;
     return {
-      state: RUN_STATES[(block.state[at] ?? 0) - 1] ?? "queued",
+      state: isUndecided ? "waiting" : (RUN_STATES[(block.state[at] ?? 0) - 1] ?? "queued"),
+      ...(isUndecided && { undecided: true }),
       tenant: this.#tenants[block.tenant[at] ?? 0] ?? "",
       createdAt: block.createdAt[at] ?? 0,
       ...(startedAt && { startedAt }),

@@ -68,7 +68,13 @@ describe.each([
     expect(newest).toEqual(["run-4999", "run-4996", "run-4993"]);
     const waiting = [...runs.facts()].filter(({ state }) => state === "waiting");
     expect(waiting).toHaveLength(MANY * 0.9);
-    expect(waiting[0]).toEqual({ state: "waiting", tenant: "t1", createdAt: 1001, startedAt: 2001 });
+    expect(waiting[0]).toEqual({
+      state: "waiting",
+      tenant: "t1",
+      createdAt: 1001,
+      startedAt: 2001,
+      undecided: true,
+    });
 
     const decided = runs.find("run-1");
     if (!decided) throw new Error("run-1 is missing");

@@ -188,9 +188,9 @@ async function describeFleet({ engine }: ApiRequest): Promise<Record<string, unk
 
 /** The runs that wait for a decision, with their calls. */
 async function listInbox(engine: RunAccess, query: URLSearchParams): Promise<Record<string, unknown>> {
-  const filter = tenantOf(query);
-  const [runs, counts] = await Promise.all([
-    engine.list({ ...filter, state: "waiting", limit: INBOX_LIMIT }),
+  const filter = { ...tenantOf(query), undecided: true };
+  const [runs, { waiting: undecided }] = await Promise.all([
+    engine.list({ ...filter, limit: INBOX_LIMIT }),
     engine.count(filter),
   ]);
   const rows = runs.map(({ id, title, tenant, approvals }) => ({
@@ -199,7 +199,7 @@ async function listInbox(engine: RunAccess, query: URLSearchParams): Promise<Rec
     tenant,
     approvals: approvals.map(toQuestion),
   }));
-  return { runs: rows, counts, ...nextPage(runs, INBOX_LIMIT) };
+  return { runs: rows, undecided, ...nextPage(runs, INBOX_LIMIT) };
 }
 
 async function start(engine: RunAccess, { body, options }: ApiRequest): Promise<unknown> {
@@ -267,9 +267,10 @@ async function listRuns(
   const state = RUN_STATES.find((one) => one === query.get("state"));
   const [label, text, after] = ["label", "text", "after"].map((name) => query.get(name) || undefined);
   const filter: RunQuery = { ...tenantOf(query), ...(label && { label }), ...(text && { text }) };
-  const [runs, counts] = await Promise.all([
+  const [runs, counts, { waiting: undecided }] = await Promise.all([
     engine.list({ ...filter, ...(state && { state }), ...(after && { after }), limit: LIST_LIMIT }),
     engine.count(filter),
+    engine.count({ ...tenantOf(query), undecided: true }),
   ]);
   // Arguments and decisions can be long: the page requests them for one run at a time.
   const rows = runs.map(({ decisions: _, approvals, ...run }) => ({
@@ -279,6 +280,7 @@ async function listRuns(
   return {
     runs: rows,
     counts,
+    undecided,
     ...nextPage(runs, LIST_LIMIT),
     ...(board !== undefined && { board }),
     ...(tenant !== undefined && { tenant }),

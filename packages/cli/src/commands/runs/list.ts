@@ -12,6 +12,7 @@ export interface ListFlags extends EngineFlags {
   readonly tenant?: string;
   readonly label?: string;
   readonly text?: string;
+  readonly undecided?: boolean;
   readonly after?: string;
   readonly limit?: string;
   readonly json?: boolean;
@@ -22,12 +23,13 @@ export async function listCommand(flags: ListFlags): Promise<ExitCode> {
   const state = flags.state === undefined ? undefined : checkedState(flags.state);
   const limit = parseCount(flags.limit ?? "50", "--limit");
   return await withEngine(flags, async (engine) => {
-    const { tenant, label, text, after } = flags;
+    const { tenant, label, text, undecided, after } = flags;
     const query = {
       ...(state && { state }),
       ...(tenant !== undefined && { tenant }),
       ...(label !== undefined && { label }),
       ...(text !== undefined && { text }),
+      ...(undecided && { undecided }),
     };
     const page = { limit, ...(after !== undefined && { after }) };
     const [runs, counts] = await withProgress("Reading runs", () =>

@@ -49,6 +49,7 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
     .option("--tenant <name>", "only those of this tenant")
     .option("--label <label>", "only those that ask for this label")
     .option("--text <text>", "only those with this text in their title, id or error message")
+    .option("--undecided", "only those with a call that waits for a decision")
     .option("--after <id>", "the next page: only the runs after this one")
     .option("--limit <number>", "how many", "50")
     .action(async (_, self: Command) => {

@@ -157,9 +157,14 @@ const HOUR_MS = 3_600_000;
 
 /** The runs as Prometheus metrics. `engine` is absent if only the runs of one tenant are visible. */
 async function metricsText(runs: RunAccess, engine: RunEngine | undefined): Promise<string> {
-  const [counts, [hour]] = await Promise.all([runs.count(), runs.activity(Date.now() - HOUR_MS, HOUR_MS)]);
+  const [counts, { waiting: undecided }, [hour]] = await Promise.all([
+    runs.count(),
+    runs.count({ undecided: true }),
+    runs.activity(Date.now() - HOUR_MS, HOUR_MS),
+  ]);
   const lines = [
     ...gauge("agent_runs", "Runs by state.", labelled("state", counts)),
+    ...gauge("agent_runs_undecided", "Runs that wait for a decision.", [["", undecided]]),
     ...gauge(
       "agent_runs_ended_last_hour",
       "Runs that ended within the last hour.",

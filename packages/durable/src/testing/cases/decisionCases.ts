@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { RunFilter } from "../../engine/engine.js";
 import { isStopped } from "../../engine/stopped.js";
 import { APPROVAL, DONE, newRun, reached, TestWorker } from "../claims.js";
 import type { EngineCase } from "../engineCase.js";
@@ -27,6 +28,34 @@ export const decisionCases: readonly EngineCase[] = [
         { key: second.key, name: "rm", decision: { deny: "no" }, shown: second.description },
       ]);
       again.end(DONE);
+      await worker.close();
+    },
+  },
+  {
+    name: "finds the runs that wait for a decision among those that wait for a time",
+    async run({ open }) {
+      const [engine, other] = [await open(), await open()];
+      const [asks, waits] = [newRun({ tenant: "a" }), newRun({ tenant: "b" })];
+      for (const run of [asks, waits]) await engine.create(run);
+      const worker = await TestWorker.start(engine);
+      const reason = { code: "provider_failed", message: "503 overloaded" };
+      for (let index = 0; index < 2; index++) {
+        const claim = await worker.next();
+        if (claim.run.id === asks.id) claim.end({ state: "waiting", approvals: [APPROVAL] });
+        else claim.end({ state: "waiting", pause: { ms: 3_600_000, reason } });
+      }
+      for (const { id } of [asks, waits]) await reached(other, id, "waiting");
+      const find = async (query: RunFilter) =>
+        (await other.list({ ...query, undecided: true })).map(({ id }) => id);
+      assert.deepEqual(await find({}), [asks.id]);
+      assert.deepEqual(await find({ state: "queued" }), []);
+      assert.deepEqual(await other.forTenant("b").list({ undecided: true }), []);
+      assert.equal((await other.count({ state: "waiting" })).waiting, 2);
+      assert.equal((await other.count({ undecided: true })).waiting, 1);
+      assert.equal((await (await open()).count({ undecided: true })).waiting, 1);
+      await engine.decide(asks.id, APPROVAL.key, "allow");
+      assert.deepEqual(await find({}), []);
+      (await worker.next()).end(DONE);
       await worker.close();
     },
   },
