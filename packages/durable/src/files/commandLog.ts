@@ -28,7 +28,7 @@ const FILE_MODE = 0o600;
 // A symlink in place of the log would redirect commands to its target.
 const OPEN_LOG = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 const READ_BYTES = 1024 * 1024;
-// A log below this size is read in about ten milliseconds; a larger one is rewritten, without outdated commands.
+// A log below this size is read in about a tenth of a second; a larger one is rewritten, without outdated commands.
 const COMPACT_AT_BYTES = 2 * 1024 * 1024;
 // Writing the index must not cost more than the commands it replaces.
 const COMPACT_BYTES_PER_RUN = 16;
