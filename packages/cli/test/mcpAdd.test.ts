@@ -197,7 +197,7 @@ test("writes the user's own config with --user", async () => {
 
 test.each([
   [["figma-mcp", "--figma-api-key=abcdef01234"], /holds a secret/],
-  [["https://x.example/mcp", "surplus"], /surplus was not expected/],
+  [["https://x.example/mcp", "surplus"], /surplus is not part of what was pasted/],
   [[], /paste a command line/],
 ])("refuses %j with a message", async (words, message) => {
   const { code, stderr } = await new Sandbox().run(["mcp", "add", "--yes", ...words]);
