@@ -1,4 +1,5 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -131,7 +132,10 @@ function scriptTool(
     describe: ({ script }) => ({ title: titleOf(script), targets: [] }),
     async execute({ script }, call) {
       const outcome = await threads.use(
-        (worker) => new ScriptRun(worker, { script, limits, timeoutMs, catalog, call }).run(),
+        async (worker) => {
+          const wasm = await compiledEngine();
+          return await new ScriptRun(worker, { wasm, script, limits, timeoutMs, catalog, call }).run();
+        },
         ({ type }) => type !== "stopped",
       );
       const { type, calls } = outcome;
@@ -208,6 +212,7 @@ class Threads {
   /** Starts a thread ahead of the first script. */
   warmUp(): void {
     if (!this.#isDisposed) this.#spare ??= startThread();
+    compiledEngine().catch(() => undefined);
   }
 
   /** Runs `work` with its own thread. A thread whose work failed, or which `isReusable` rejects, is terminated. */
@@ -231,6 +236,22 @@ class Threads {
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     await this.#spare?.terminate();
+  }
+}
+
+let engine: Promise<WebAssembly.Module> | undefined;
+
+/** The interpreter, compiled once for the process: functions that V8 has optimized stay so for later threads. */
+async function compiledEngine(): Promise<WebAssembly.Module> {
+  engine ??= readFile(createRequire(import.meta.url).resolve("quickjs-wasi/quickjs.wasm")).then((bytes) =>
+    WebAssembly.compile(bytes),
+  );
+  try {
+    return await engine;
+  } catch (error) {
+    // The next script tries again: the process may have had no free file descriptor.
+    engine = undefined;
+    throw error;
   }
 }
 

@@ -33,7 +33,13 @@ export type CallAnswer =
   | { readonly error: { readonly message: string; readonly tool?: string; readonly outcome?: string } };
 
 export type ToWorker =
-  | { readonly type: "run"; readonly script: string; readonly limits: ScriptLimits }
+  | {
+      readonly type: "run";
+      /** Threads share its compiled code. */
+      readonly wasm: WebAssembly.Module;
+      readonly script: string;
+      readonly limits: ScriptLimits;
+    }
   | { readonly type: "answers"; readonly answers: readonly AnsweredCall[] };
 
 export type FromWorker =

@@ -17,6 +17,10 @@ import type {
 const STUCK_GRACE_MS = 5000;
 // A script that keeps retrying denied calls is stopped.
 const MAX_DENIALS = 20;
+/** Calls of tools that run at the same time. */
+const MAX_RUNNING = 16;
+// The thread settles these while further calls run.
+const ANSWERS_AT_ONCE = 64;
 
 /** The result of a script. */
 export interface ScriptOutcome extends ScriptEnd {
@@ -27,6 +31,7 @@ export interface ScriptOutcome extends ScriptEnd {
 }
 
 export interface ScriptRunOptions {
+  readonly wasm: WebAssembly.Module;
   readonly script: string;
   readonly limits: ScriptLimits;
   readonly timeoutMs: number;
@@ -42,12 +47,18 @@ export class ScriptRun {
   /** Answers by the id of the call, for calls that were made after one that is still running. */
   readonly #ready = new Map<number, string>();
   readonly #denied = new Map<string, CallAnswer>();
+  /** Calls of tools that wait for running ones. */
+  readonly #waiting = new Set<ScriptCall>();
+  #running = 0;
   #searches: Promise<void> = Promise.resolve();
   #nextAnswer = 0;
+  /** The first call without an answer. */
+  #nextReady = 0;
+  /** Messages that the thread has not handled yet. */
+  #posted = 0;
   #calls = 0;
   #denials = 0;
   #unattached = 0;
-  #isComputing = false;
   #watchdog: NodeJS.Timeout | undefined;
   #resolve: (outcome: ScriptOutcome) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
@@ -62,7 +73,7 @@ export class ScriptRun {
    * suspended.
    */
   async run(): Promise<ScriptOutcome> {
-    const { script, limits, timeoutMs, call } = this.#options;
+    const { wasm, script, limits, timeoutMs, call } = this.#options;
     const worker = this.#worker;
     const onMessage = (message: FromWorker): void => this.#receive(message);
     const onError = (error: unknown): void => this.#stop(`its thread failed: ${errorMessage(error)}`);
@@ -72,12 +83,15 @@ export class ScriptRun {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    const release = onAbort(call.signal, () => this.#reject(new Error("aborted")));
+    const release = onAbort(call.signal, () => {
+      this.#waiting.clear();
+      this.#reject(new Error("aborted"));
+    });
     worker.on("message", onMessage);
     worker.on("error", onError);
     worker.on("exit", onExit);
     try {
-      this.#post({ type: "run", script, limits });
+      this.#post({ type: "run", wasm, script, limits });
       return await outcome;
     } finally {
       release();
@@ -90,7 +104,7 @@ export class ScriptRun {
   }
 
   #post(message: ToWorker): void {
-    this.#isComputing = true;
+    this.#posted++;
     clearTimeout(this.#watchdog);
     const { cpuMs } = this.#options.limits;
     this.#watchdog = setTimeout(
@@ -101,8 +115,8 @@ export class ScriptRun {
   }
 
   #receive(message: FromWorker): void {
-    this.#isComputing = false;
-    clearTimeout(this.#watchdog);
+    this.#posted--;
+    if (this.#posted === 0) clearTimeout(this.#watchdog);
     if (message.output !== "") {
       this.#output.push(message.output);
       this.#options.call.onOutput(message.output);
@@ -117,26 +131,51 @@ export class ScriptRun {
 
   #start(call: ScriptCall): void {
     this.#calls++;
-    this.#perform(call).then(
-      (answer) => {
-        this.#ready.set(call.id, JSON.stringify(answer));
-        this.#answer();
-      },
+    // Child agents have a limit of their own, and would keep their calls waiting here.
+    if (call.kind !== "tool") void this.#run(call);
+    else {
+      this.#waiting.add(call);
+      this.#startWaiting();
+    }
+  }
+
+  /** Starts calls of tools in their order, a bounded number at the same time. */
+  #startWaiting(): void {
+    for (const call of this.#waiting) {
+      if (this.#running === MAX_RUNNING) return;
+      this.#waiting.delete(call);
+      this.#running++;
+      void this.#run(call).then(() => {
+        this.#running--;
+        this.#startWaiting();
+      });
+    }
+  }
+
+  async #run(call: ScriptCall): Promise<void> {
+    try {
+      const answer = await this.#perform(call);
+      this.#ready.set(call.id, JSON.stringify(answer));
+      this.#answer();
+    } catch (error) {
       // Nothing may follow from a call that was suspended: the agent runs the script again later.
-      (error: unknown) => this.#reject(error),
-    );
+      this.#waiting.clear();
+      this.#reject(error);
+    }
   }
 
   /** Sends the next answers in order, independent of which call was faster. */
   #answer(): void {
-    if (this.#isComputing) return;
+    while (this.#ready.has(this.#nextReady)) this.#nextReady++;
+    const count = this.#nextReady - this.#nextAnswer;
+    if (count < (this.#posted === 0 ? 1 : ANSWERS_AT_ONCE)) return;
     const answers: AnsweredCall[] = [];
-    for (let json = this.#ready.get(this.#nextAnswer); json !== undefined; ) {
-      this.#ready.delete(this.#nextAnswer);
-      answers.push({ id: this.#nextAnswer++, json });
-      json = this.#ready.get(this.#nextAnswer);
+    for (; this.#nextAnswer < this.#nextReady; this.#nextAnswer++) {
+      const id = this.#nextAnswer;
+      answers.push({ id, json: this.#ready.get(id) ?? "" });
+      this.#ready.delete(id);
     }
-    if (answers.length > 0) this.#post({ type: "answers", answers });
+    this.#post({ type: "answers", answers });
   }
 
   async #perform({ kind, json }: ScriptCall): Promise<CallAnswer> {
@@ -163,8 +202,7 @@ export class ScriptRun {
     if (!isRecord(args)) {
       return failed(name, `its arguments must be an object: tools.${name}({ … })`);
     }
-    const key = JSON.stringify([name, args]);
-    const before = this.#denied.get(key);
+    const before = this.#denied.size === 0 ? undefined : this.#denied.get(keyOf(name, args));
     if (before) {
       this.#countDenial();
       return before;
@@ -174,7 +212,7 @@ export class ScriptRun {
     const answer = this.#answerOf(name, result);
     if (result.outcome === "denied") {
       // The same call is not decided about again: a script that retries must not ask the user forever.
-      this.#denied.set(key, answer);
+      this.#denied.set(keyOf(name, args), answer);
       this.#countDenial();
     }
     return answer;
@@ -228,6 +266,7 @@ export class ScriptRun {
   }
 
   #settle(end: ScriptEnd): void {
+    this.#waiting.clear();
     this.#resolve({
       ...end,
       output: this.#output.join(""),
@@ -235,6 +274,10 @@ export class ScriptRun {
       unattached: this.#unattached,
     });
   }
+}
+
+function keyOf(name: string, args: unknown): string {
+  return JSON.stringify([name, args]);
 }
 
 function failed(tool: string, problem: string): CallAnswer {

@@ -14,5 +14,8 @@ declare namespace WebAssembly {
   interface Memory {
     readonly buffer: ArrayBuffer;
   }
+  class Instance {
+    constructor(module: Module, imports?: object);
+  }
   function compile(bytes: Uint8Array): Promise<Module>;
 }

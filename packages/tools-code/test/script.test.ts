@@ -140,6 +140,36 @@ return (await tools.echo({ text: first.text })) + first!.text;`,
     expect(text).toBe("0,1,2");
   });
 
+  test("runs at most 16 calls at the same time, in their order, and starts none after it was aborted", async () => {
+    const started: number[] = [];
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const stop = new AbortController();
+    const slow = defineTool({
+      name: "slow",
+      description: "Waits.",
+      input: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
+      capabilities: ["read"],
+      execute: async ({ n }, { signal }) => {
+        started.push(n);
+        if (n < 16) await gate;
+        else if (n === 31) stop.abort();
+        if (n >= 16) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        return "";
+      },
+    });
+    const running = runScript(
+      "await Promise.all(Array.from({ length: 100 }, (_, n) => tools.slow({ n })));",
+      { tools: [slow], signal: stop.signal },
+    );
+    await vi.waitFor(() => expect(started).toHaveLength(16));
+    release();
+    await running;
+    expect(started).toEqual(Array.from({ length: 32 }, (_, n) => n));
+  });
+
   test("runs calls that write one at a time", async () => {
     let running = 0;
     let most = 0;
