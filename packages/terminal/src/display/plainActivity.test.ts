@@ -72,6 +72,7 @@ describe("plainActivity", () => {
       "● run_script  executing…",
       "  ● write_file  a.txt  executing…",
       "  └ write_file  a.txt  ✓ 0.1s",
+      "  │ x",
       "  └ worker: edit_file  a.txt  ✗ denied · 0.1s",
     ]);
   });

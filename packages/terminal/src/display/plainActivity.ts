@@ -33,9 +33,8 @@ export function plainActivity(write: (text: string) => void): (event: AgentEvent
     if (event.type === "tool_end") {
       const title = titles.get(event.id) ?? "";
       titles.delete(event.id);
-      const reason = HAS_REASON.has(event.outcome) ? reasonLines(event) : [];
       const end = `${line("└", event.name, title)}  ${verdictText(event, event.durationMs, PLAIN_STYLE)}`;
-      write([...reason, end].map((text) => `${indent}${text}\n`).join(""));
+      write([...reasonLines(event), end].map((text) => `${indent}${text}\n`).join(""));
     }
     if (event.type === "child") for (const text of childLines(event, children)) write(`${text}\n`);
     if (event.type === "retry") write(`${retryText(event, false)}\n`);
@@ -44,17 +43,21 @@ export function plainActivity(write: (text: string) => void): (event: AgentEvent
   };
 }
 
-/** `  └ worker: edit_file  a.ts  ✓ +3 −1 · 0.1s` for the end of a call of a child agent; nothing for other events. */
+/** The end of a call of a child agent: `  └ worker: edit_file  a.ts  ✓ +3 −1 · 0.1s`, below why it failed. */
 export function childLines(event: ChildEvent, calls: ChildCalls): string[] {
   const ended = calls.ended(event);
   if (!ended) return [];
   const { agent = `agent ${event.child + 1}`, event: end } = ended;
   const title = cutToWidth(escapeToLine(ended.title), LONGEST_TITLE);
-  return [`  ${line("└", `${agent}: ${end.name}`, title)}  ${verdictText(end, end.durationMs, PLAIN_STYLE)}`];
+  const verdict = verdictText(end, end.durationMs, PLAIN_STYLE);
+  return [...reasonLines(end), `${line("└", `${agent}: ${end.name}`, title)}  ${verdict}`].map(
+    (text) => `  ${text}`,
+  );
 }
 
-/** The part of a failed call's output that explains the failure: the end for a command, else the start. */
+/** The part of a failed call's output that explains the failure: the end for a command, else the start. Else nothing. */
 function reasonLines(event: ToolEndEvent): string[] {
+  if (!HAS_REASON.has(event.outcome)) return [];
   const { lines, fromEnd } = resultBody(event, PLAIN_STYLE, LONGEST_REASON);
   const shown = fromEnd ? lines.slice(-MOST_REASON_LINES) : lines.slice(0, MOST_REASON_LINES);
   return shown.map((text) => `│ ${cutToWidth(text, LONGEST_REASON)}`);
