@@ -51,6 +51,13 @@ test("treats a second error of the same kind as new, but not one that moved or w
   expect(second?.text).not.toContain("a.tst:5: error");
 });
 
+test("compares with the errors of a project that is loaded, also for the first edit", async () => {
+  const project = createProject({ "a.tst": "one\nERR old\n" });
+  const { text } = createSession(project, testServer(project, "loads"));
+  const result = await text("edit_file", { path: "a.tst", old_text: "one\n", new_text: "ERR fresh\n" });
+  expect(result).toMatch(/\nNew errors after this change:\na\.tst:1: error: fresh \(7\)$/);
+});
+
 test("sees what another program did to the file before the edit", async () => {
   const project = createProject({ "a.tst": "one\n" });
   const { calls, text } = createSession(project, testServer(project, "pull"));

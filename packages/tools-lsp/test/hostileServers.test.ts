@@ -34,6 +34,7 @@ describe("an edit succeeds and has no errors added", () => {
   test.each([
     ["hangs when it starts", "hang-at-start"],
     ["hangs when it is asked", "hang"],
+    ["never ends loading the project", "loads-forever"],
     ["never pushes diagnostics", "silent"],
     ["pushes diagnostics of other versions only", "stale"],
     ["does not read its input", "deaf"],

@@ -121,7 +121,7 @@ export class AfterEdits {
       try {
         return { text: file.text, diagnostics: await server.diagnostics(path, signal) };
       } catch (error) {
-        if (signal.aborted) slot.fail(`it did not answer within ${HANG_MS} ms`);
+        if (signal.aborted && !server.isLoading) slot.fail(`it did not answer within ${HANG_MS} ms`);
         throw error;
       }
     });

@@ -49,6 +49,8 @@ const CLIENT_CAPABILITIES = {
     didChangeWatchedFiles: { dynamicRegistration: false },
   },
   window: { workDoneProgress: true },
+  // rust-analyzer's extension: it answers requests with empty results until it has loaded the project.
+  experimental: { serverStatusNotification: true },
 };
 
 export interface ServerStart extends ServerCommand {
@@ -101,6 +103,9 @@ export class LanguageServer {
   #asksTsserver = false;
   #pushCount = 0;
   #hasEnded = false;
+  #isLoading = false;
+  /** How often the server has reported that it loads the project. */
+  #loads = 0;
   #queued = 0;
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -164,6 +169,11 @@ export class LanguageServer {
     }
   }
 
+  /** Whether the server reports that it still loads the project. */
+  get isLoading(): boolean {
+    return this.#isLoading;
+  }
+
   /** Whether work is in progress. */
   get isBusy(): boolean {
     return this.#queued > 0 || this.#rpc.isBusy;
@@ -183,8 +193,11 @@ export class LanguageServer {
     await this.ready;
     this.#sendFileChanges();
     for (;;) {
+      while (this.#isLoading && !this.#hasEnded) await this.#nextAnnouncement(signal);
+      const loads = this.#loads;
       try {
-        return await this.#rpc.request(method, params, signal);
+        const answer = await this.#rpc.request(method, params, signal);
+        if (loads === this.#loads) return answer;
       } catch (error) {
         if (!(error instanceof ServerError) || !ASK_AGAIN.has(error.code)) throw error;
         await pause(RETRY_MS, signal);
@@ -360,19 +373,19 @@ export class LanguageServer {
     return isCurrent ? push : undefined;
   }
 
-  #nextAnnouncement(signal: AbortSignal): Promise<void> {
+  #nextAnnouncement(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const done = (): void => {
         this.#listeners.delete(done);
-        signal.removeEventListener("abort", onAborted);
+        signal?.removeEventListener("abort", onAborted);
         resolve();
       };
       const onAborted = (): void => {
         this.#listeners.delete(done);
-        reject(signal.reason);
+        reject(signal?.reason);
       };
-      if (signal.aborted) return reject(signal.reason);
-      signal.addEventListener("abort", onAborted, { once: true });
+      if (signal?.aborted) return reject(signal.reason);
+      signal?.addEventListener("abort", onAborted, { once: true });
       this.#listeners.add(done);
     });
   }
@@ -382,6 +395,11 @@ export class LanguageServer {
   }
 
   #onNotification(method: string, params: unknown): void {
+    if (method === "experimental/serverStatus" && isRecord(params)) {
+      this.#isLoading = params.quiescent === false;
+      if (this.#isLoading) this.#loads++;
+      this.#announce();
+    }
     if (method !== "textDocument/publishDiagnostics" || !isRecord(params)) return;
     const uri = this.#knownUri(params.uri);
     if (uri === undefined) return;

@@ -31,6 +31,12 @@ const TSC = {
   package: { name: "typescript", major: 7 },
 };
 
+/**
+ * The results of `cargo check` come long after the edit, and it locks the build directory meanwhile. Without it, type
+ * errors are reported only as experimental diagnostics.
+ */
+const RUST_OPTIONS = { checkOnSave: false, diagnostics: { experimental: { enable: true } } };
+
 /** The known servers. One is used only if the machine or the project has it. */
 export const LANGUAGES: readonly Language[] = [
   {
@@ -77,6 +83,8 @@ export const LANGUAGES: readonly Language[] = [
     markers: ["Cargo.toml"],
     outermost: true,
     candidates: [{ program: "rust-analyzer", args: [] }],
+    initialization: RUST_OPTIONS,
+    settings: { "rust-analyzer": RUST_OPTIONS },
     hint: "rustup component add rust-analyzer",
   },
   {
