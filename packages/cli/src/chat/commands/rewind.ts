@@ -9,7 +9,8 @@ import { idOf, undoDirectory } from "../../sessions/sessions.js";
 import { keptLines, shownPaths } from "../../undo/moveChanges.js";
 import type { UndoLog, UndoResult } from "../../undo/undoLog.js";
 
-// In columns.
+// In columns. A list cuts its items to the window.
+const LONGEST_ITEM = 160;
 const LONGEST_LABEL = 60;
 const SHOWN_NAMES = 2;
 
@@ -66,7 +67,7 @@ export async function rewind(
   };
   const items = points.toReversed().map(({ id, index, text, at }, place, all) => ({
     value: id,
-    label: shortLabel(text),
+    label: shortLabel(text, LONGEST_ITEM),
     detail: [
       changed(changedIn(index, all[place - 1]?.index), cwd),
       ...(at === undefined ? [] : [formatAge(Date.now() - Date.parse(at))]),
@@ -163,6 +164,6 @@ function fileNames(paths: readonly string[], cwd: string): string {
     : shown.join(", ");
 }
 
-function shortLabel(text: string): string {
-  return cutToWidth(escapeToLine(text.replace(/\s+/g, " ").trim()), LONGEST_LABEL);
+function shortLabel(text: string, longest = LONGEST_LABEL): string {
+  return cutToWidth(escapeToLine(text.replace(/\s+/g, " ").trim()), longest);
 }

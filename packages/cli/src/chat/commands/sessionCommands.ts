@@ -15,6 +15,8 @@ import { forkSession, rewind } from "./rewind.js";
 
 // In characters: how much of a session the list searches.
 const MOST_SEARCHED = 100_000;
+// In characters. The list cuts its items to the window.
+const LONGEST_ITEM = 160;
 const NOT_KEPT = "This conversation is not saved (--no-session).";
 
 /** Commands about the saved conversations of a project. */
@@ -130,7 +132,7 @@ export function sessionItem(read: ReadSession): {
   readonly search: string;
 } {
   const { id, name, title, savedAt, messages, bytes, isOpen } = read.info;
-  const words = (name ?? title).replace(/\s+/g, " ").trim().slice(0, 60) || "(no message)";
+  const words = (name ?? title).replace(/\s+/g, " ").trim().slice(0, LONGEST_ITEM) || "(no message)";
   const facts = [
     ...(isOpen ? ["open in another window: continues in a copy"] : []),
     formatAge(Date.now() - Date.parse(savedAt)),
