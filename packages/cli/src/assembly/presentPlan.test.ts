@@ -44,6 +44,15 @@ test("a plan that the user changes is shown again, and the model gets it as it i
   expect(permissions.mode).toBe("ask");
 });
 
+test.each(["yes", "OK."])(
+  "a plan that is accepted with a typed %j does not accept its edits",
+  async (answer) => {
+    const { registry, permissions } = planning([answer]);
+    expect(await present(registry)).toContain("carry it out now.");
+    expect(permissions.mode).toBe("ask");
+  },
+);
+
 test.each([
   ["keep", "The user does not accept the plan yet. Continue"],
   ["no tests please", "They say: no tests please"],

@@ -14,6 +14,8 @@ const CHOICES: readonly { readonly value: Mode | typeof EDIT | typeof KEEP; read
   { value: EDIT, title: "change the plan in the editor first" },
   { value: KEEP, title: "no, continue planning" },
 ];
+// As typed text. It does not say that edits are accepted.
+const YES = /^\s*(?:y|yes|ok|okay)[.!]?\s*$/i;
 
 export interface PlanOptions {
   readonly permissions: Permissions;
@@ -55,11 +57,13 @@ export function offerPlan({ registry }: Pick<AssembledTools, "registry">, option
           plan = edited.trim() || plan;
           continue;
         }
-        if (choice !== "edits" && choice !== "ask") {
+        const mode =
+          choice === "edits" || choice === "ask" ? choice : YES.test(choice ?? "") ? "ask" : undefined;
+        if (mode === undefined) {
           const reason = choice === undefined || choice === KEEP ? "" : ` They say: ${choice}`;
           return `The user does not accept the plan yet.${reason} Continue to plan, or ask what is missing.`;
         }
-        permissions.mode = choice;
+        permissions.mode = mode;
         return plan === presented
           ? "The user accepts the plan. Plan mode has ended: carry it out now."
           : `The user accepts the plan with changes. Plan mode has ended: carry it out now, as it is here.\n\n${plan}`;

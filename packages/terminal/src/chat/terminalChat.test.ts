@@ -110,6 +110,20 @@ test("filters a list immediately if it opened after the line was sent", async ()
   expect([await answer, sent]).toEqual(["no", ["/resume"]]);
 });
 
+test("sends what is typed into a list of choices, or the choice that is selected below it", async () => {
+  const typed = chat.view.pick("Carry out this plan?", PLAN, { takesText: true });
+  type("yes");
+  expect(chat.view.menu?.items.map(({ label }) => label)).toEqual(["as typed: yes", "yes, accept edits"]);
+  type("\r");
+  expect(await typed).toBe("yes");
+  const chosen = chat.view.pick("Carry out this plan?", PLAN, { takesText: true });
+  type("yes", "\x1b[B", "\r");
+  expect(await chosen).toBe("yes, accept edits");
+  const same = chat.view.pick("Carry out this plan?", PLAN, { takesText: true });
+  type("NO", "\r");
+  expect(await same).toBe("no");
+});
+
 test("takes no earlier input and no queued message into the reason for a refusal", async () => {
   queued = "a queued message";
   const answer = ask();

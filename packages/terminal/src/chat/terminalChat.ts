@@ -228,8 +228,8 @@ export class TerminalChat {
     if (name === "up" || name === "ctrl-p") menu?.move(-1);
     else if (name === "down" || name === "ctrl-n") menu?.move(1);
     else if (name === "enter" || name === "tab") {
-      const typed = picker.takesText ? editor.text || (menu?.selected?.value ?? "") : menu?.selected?.value;
-      if (typed !== undefined) picker.choose(typed);
+      const chosen = menu?.selected?.value ?? (picker.takesText ? editor.text : undefined);
+      if (chosen !== undefined) picker.choose(chosen);
     } else if (name === "escape" || name === "ctrl-c") picker.choose(undefined);
     else if (name === "ctrl-d") return false;
     else {

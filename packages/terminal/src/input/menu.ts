@@ -112,8 +112,17 @@ export class Picker {
     return { title: this.#title, typing, keys: `${enter} · esc cancel` };
   }
 
-  /** The items that contain all of the words. */
+  /** The items that contain all of the words. If typed text is accepted, it is the first one. */
   fitting(typed: string): MenuItem[] {
+    const found = this.#containing(typed);
+    const text = typed.trim();
+    if (!this.takesText || text === "" || this.#items.length === 0) return found;
+    const same = found.filter(({ label }) => label.toLowerCase() === text.toLowerCase());
+    const others = found.filter((item) => !same.includes(item));
+    return [...(same.length > 0 ? same : [{ value: typed, label: `as typed: ${text}` }]), ...others];
+  }
+
+  #containing(typed: string): MenuItem[] {
     const words = typed.toLowerCase().split(/\s+/);
     return this.#items.filter(({ label, detail = "", search = "" }) => {
       const text = `${label} ${detail} ${search}`.toLowerCase();
