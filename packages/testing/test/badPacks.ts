@@ -59,6 +59,12 @@ export const BAD_PACKS: readonly BadPack[] = [
     says: /it connected to 127\.0\.0\.1:9/,
   },
   {
+    check: "labels",
+    because: "it starts an agent without declaring it",
+    source: tool(`{ execute: async (args, call) => (await call.startAgent({ message: "Do it." })).text }`),
+    says: /it called a tool or started an agent/,
+  },
+  {
     check: "import",
     because: "it reads a file outside of its folder",
     source: atImport(`import { readFileSync } from "node:fs"; readFileSync("/etc/passwd");`),
@@ -99,9 +105,9 @@ export const BAD_PACKS: readonly BadPack[] = [
   {
     check: "output",
     because: "it calls another tool without end",
-    source: tool(
+    source: `${tool(
       `{ execute: async (args, call) => { for (;;) await call.callTool("good_echo", args).catch((error) => { throw error; }); } }`,
-    ),
+    )}\nexport const needs = { calls: true };`,
     says: /more than 1000 calls/,
   },
   {

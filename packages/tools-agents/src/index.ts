@@ -88,10 +88,11 @@ declare module "@agent/core" {
   }
 }
 
-export const { packName, packApiVersion, followsDirectory, register } = definePack({
+export const { packName, packApiVersion, followsDirectory, needs, register } = definePack({
   name: "@agent/tools-agents",
   options: OPTIONS,
   followsDirectory: true,
+  needs: { calls: true },
   setup(host, registry) {
     const options = host.options as AgentsOptions;
     const { agents = {}, directories = [], projectAgents = true, maxResult = DEFAULT_RESULT } = options;

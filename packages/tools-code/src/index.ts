@@ -71,10 +71,11 @@ const DESCRIPTION = `Run a JavaScript or TypeScript program that calls your othe
 `;
 
 /** Registers `run_script`, enabled. Throws for an unknown or mistyped option. */
-export const { packName, packApiVersion, followsDirectory, register } = definePack({
+export const { packName, packApiVersion, followsDirectory, needs, register } = definePack({
   name: "@agent/tools-code",
   options: OPTIONS,
   followsDirectory: true,
+  needs: { calls: true },
   setup(host, registry) {
     const options = withDefaults(host.options);
     const threads = new Threads();

@@ -117,6 +117,15 @@ export const CALL_CHECKS: readonly Check[] = [
       if (calls.length === 0) return "no sample";
       const probe = await subject.call(tool, calls);
       if (!probe.answer?.calls) return [crashProblem(probe)];
+      if (!subject.inspection.mayCall && probe.answer.calls.some(({ hasNested }) => hasNested)) {
+        return [
+          {
+            expected: "a pack that does not declare it calls no other tool",
+            got: "it called a tool or started an agent",
+            cure: "Declare it, or users cannot isolate the pack: definePack({ needs: { calls: true }, … }).",
+          },
+        ];
+      }
       // A tool without capabilities may do anything, and so may a command.
       const { capabilities } = tool;
       const labels: readonly unknown[] = Array.isArray(capabilities) ? capabilities : [];

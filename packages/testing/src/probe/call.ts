@@ -121,6 +121,7 @@ async function oneCall(
     ...watched.result(),
     ...(descriptionProblem !== undefined && { descriptionProblem }),
     ...(nestedProblem !== undefined && { nestedProblem }),
+    ...(watched.hasNested() && { hasNested: true }),
     ...(reportProblem !== undefined && { reportProblem }),
   };
 }
@@ -175,6 +176,7 @@ function watch(tool: ExecutableTool, collection: Collection) {
     /** Resolves when `execute` is called. */
     begun,
     nestedProblem: () => nested.problem,
+    hasNested: () => nested.isUsed,
     reportProblem: () => reportProblem,
     settled: () => execution.then(() => true),
     result: () => ({ returned, bytes }),
@@ -344,6 +346,10 @@ class NestedCalls {
 
   constructor(collection: Collection) {
     this.#collection = collection;
+  }
+
+  get isUsed(): boolean {
+    return this.#count > 0;
   }
 
   get problem(): string | undefined {

@@ -57,6 +57,7 @@ export async function inspect(task: Task): Promise<Inspection> {
     dependencyEffects,
     packName: plain(pack.packName),
     packApiVersion: plain(pack.packApiVersion),
+    mayCall: pack.needs?.calls === true,
     first,
     second,
     registerEffects,

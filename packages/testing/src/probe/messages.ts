@@ -38,6 +38,8 @@ export interface Inspection {
   readonly dependencyEffects: readonly string[];
   readonly packName: unknown;
   readonly packApiVersion: unknown;
+  /** Whether it declares that it calls other tools. */
+  readonly mayCall?: boolean;
   readonly first: Registration;
   readonly second: Registration;
   /** What registering changed in the process, as text. */
@@ -66,6 +68,8 @@ export interface CallReport {
   readonly reportProblem?: string;
   /** The problems of the calls of other tools that this call made. */
   readonly nestedProblem?: string;
+  /** Whether it called a tool or started an agent. */
+  readonly hasNested?: boolean;
   /** The destinations of the call's connections: `example.com:443`. */
   readonly connections?: readonly string[];
 }
