@@ -138,7 +138,7 @@ export class HostNetwork {
 
   #check(url: URL): void {
     const host = canonicalHost(url.hostname);
-    const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
+    const port = portOf(url);
     const isListed =
       host !== undefined && this.#patterns.some((pattern) => matchesPattern({ host, port }, pattern));
     if (isListed || (this.#any && host !== undefined)) return;
@@ -147,20 +147,25 @@ export class HostNetwork {
     );
   }
 
-  /** An address on this machine or its network is allowed only if the pack names it: an IP address or `localhost`. */
-  #mayReach(name: string, address: string): boolean {
+  /**
+   * An address on this machine or its network is allowed only if the pack names it and its port: an IP address or
+   * `localhost`.
+   */
+  #mayReach(name: string, port: number, address: string): boolean {
     if (isPublicAddress(address)) return true;
-    return (isAddress(name) || name === "localhost") && this.#patterns.some(({ host }) => host === name);
+    const isLiteral = isAddress(name) || name === "localhost";
+    return isLiteral && this.#patterns.some((pattern) => matchesPattern({ host: name, port }, pattern));
   }
 
   #send({ url, method, headers, body }: Wanted, signal: AbortSignal | undefined): Promise<IncomingMessage> {
     const name = canonicalHost(url.hostname) ?? "";
-    if (isAddress(name) && !this.#mayReach(name, name)) {
+    const port = portOf(url);
+    if (isAddress(name) && !this.#mayReach(name, port, name)) {
       throw new Error(`${quote(url.host)} is not on the public internet`);
     }
     const lookup: LookupFunction = (hostname, options, callback) => {
       resolveName(hostname, { ...options, all: true }, (error, addresses) => {
-        const allowed = (addresses ?? []).filter(({ address }) => this.#mayReach(name, address));
+        const allowed = (addresses ?? []).filter(({ address }) => this.#mayReach(name, port, address));
         const [first] = allowed;
         if (error || !first) {
           const refused = new Error(
@@ -186,6 +191,10 @@ export class HostNetwork {
       sent.end(body);
     });
   }
+}
+
+function portOf({ port, protocol }: URL): number {
+  return Number(port) || (protocol === "https:" ? 443 : 80);
 }
 
 function readWanted(params: unknown, body: Buffer | undefined): Wanted {

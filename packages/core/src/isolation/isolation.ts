@@ -207,9 +207,7 @@ export function describeGrants({ files, hosts = [], programs, calls, hooks = [] 
       : `may read${files === "write" ? " and change" : ""} the files of the project`,
     hosts.length === 0
       ? "may not connect to any host"
-      : hosts.includes(ANY_HOST)
-        ? "may connect to every host of the public internet"
-        : `may connect to ${hosts.join(", ")}`,
+      : `may connect to ${hosts.map((host) => (host === ANY_HOST ? "every host of the public internet" : host)).join(", ")}`,
     ...(programs ? ["may start programs, in the same sandbox"] : []),
     ...(calls ? ["may call other tools and start agents in its calls, and sees the results"] : []),
     ...HOOK_LINES.flatMap(([names, line]) => (names.some((name) => hooks.includes(name)) ? [line] : [])),

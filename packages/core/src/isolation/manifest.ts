@@ -1,5 +1,5 @@
 import { describeValue, isRecord, quote } from "@agent/internal";
-import { parseHostPattern } from "../sandbox/hostPattern.js";
+import { formatPattern, parseHostPattern } from "../sandbox/hostPattern.js";
 import type { ToolKind } from "../tools/callDescription.js";
 import type { BackgroundJob, Diagnosis, PackAgent, PackNeeds, PackPrompt, PackSkill } from "../tools/pack.js";
 import { HOOKS } from "../tools/services.js";
@@ -170,12 +170,13 @@ function readNeeds(value: unknown): PackNeeds {
   const { files, hosts, calls } = value;
   if (calls !== undefined && typeof calls !== "boolean") throw wrong("needs.calls", calls);
   if (files !== undefined && files !== "read" && files !== "write") throw wrong("needs.files", files);
-  for (const host of hosts === undefined ? [] : texts("needs.hosts", hosts)) {
-    if (host !== ANY_HOST) parseHostPattern(host, "needs.hosts", quote(ANY_HOST));
-  }
+  const named = hosts === undefined ? [] : texts("needs.hosts", hosts);
+  const canonical = named.map((host) =>
+    host === ANY_HOST ? host : formatPattern(parseHostPattern(host, "needs.hosts", quote(ANY_HOST))),
+  );
   return {
     ...(files !== undefined && { files }),
-    ...(hosts !== undefined && { hosts: texts("needs.hosts", hosts) }),
+    ...(hosts !== undefined && { hosts: canonical }),
     ...(calls === true && { calls }),
   };
 }

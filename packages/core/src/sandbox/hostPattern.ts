@@ -82,6 +82,12 @@ export function parseHostPattern(text: string, where = "hosts", all = "network: 
   return { host: canonical, isBelow, ...(port !== undefined && { port }) };
 }
 
+/** The canonical text of a pattern, which shows an address or a name in another alphabet as what it is. */
+export function formatPattern({ host, isBelow, port }: HostPattern): string {
+  const shown = host.includes(":") ? `[${host}]` : host;
+  return `${isBelow ? "*." : ""}${shown}${port === undefined ? "" : `:${port}`}`;
+}
+
 export function matchesPattern({ host, port }: Destination, pattern: HostPattern): boolean {
   const ports = pattern.port === undefined ? WEB_PORTS : [pattern.port];
   const isHost = pattern.isBelow

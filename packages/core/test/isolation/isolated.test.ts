@@ -339,6 +339,13 @@ describe("the network of a pack", () => {
     ["this machine by any host", ["*"], "http://127.0.0.1:9/", "not on the public internet"],
     ["this machine in IPv6", ["*"], "http://[::ffff:127.0.0.1]/", "not on the public internet"],
     ["this machine by its name", ["*"], "http://localhost:9/", "not on the public internet"],
+    [
+      "another port of this machine",
+      ["*", "127.0.0.1:9"],
+      "http://127.0.0.1:10/",
+      "not on the public internet",
+    ],
+    ["another port of its name", ["*", "localhost:9"], "http://localhost:10/", "not on the public internet"],
     ["no address", ["*"], "nonsense", "not valid"],
     ["another scheme", ["*"], "file:///etc/passwd", "only http and https"],
   ])("refuses %s", async (_, hosts, url, reason) => {

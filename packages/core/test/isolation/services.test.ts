@@ -136,6 +136,15 @@ describe.skipIf(!isEnforced)("an isolated pack with more than tools", () => {
     expect([maySendOthers(connects), maySendOthers({ calls: true })]).toEqual([false, false]);
   });
 
+  test("shows each host by its canonical name, also next to all of the public internet", () => {
+    const hosts = ["*", "2130706433:80", "\u0430pi.acme.com", "*.ACME.com", "[::1]:8080", "localhost"];
+    const grants = grantsOf(readManifest({ ...manifest, needs: { hosts }, hooks: [] }));
+    expect(describeGrants(grants)).toContain(
+      "may connect to every host of the public internet, 127.0.0.1:80, xn--pi-6kc.acme.com, *.acme.com, [::1]:8080, localhost",
+    );
+    expect(readGrants(grants)).toEqual(grants);
+  });
+
   test("finds tools of a server with what was granted", async () => {
     const server = createServer((_, response) => response.end("false"));
     await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
