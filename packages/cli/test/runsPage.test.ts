@@ -22,9 +22,14 @@ test.skipIf(!CHROMIUM)(
     expect((await fetch(`${origin}/etc/passwd`)).status).toBe(404);
 
     const { launch } = await import("puppeteer-core");
-    const browser = await launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] });
+    const browser = await launch({
+      executablePath: CHROMIUM ?? "",
+      args: ["--no-sandbox"],
+      timeout: 60_000,
+    });
     onTestFinished(() => browser.close());
     const page = await browser.newPage();
+    page.setDefaultTimeout(60_000);
     const problems: string[] = [];
     page.on("pageerror", (error) => problems.push(String(error)));
     page.on("console", (message) => {

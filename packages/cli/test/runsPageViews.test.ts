@@ -15,6 +15,8 @@ const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/go
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SHOTS = process.env.AGENT_SCREENSHOTS;
 const TOKEN = "page-token";
+// For a machine that does other work.
+const PATIENCE_MS = 60_000;
 
 const diff: FileDiff = {
   path: "src/a.ts",
@@ -129,13 +131,18 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
   let browser: Browser;
   beforeAll(async () => {
     const { launch } = await import("puppeteer-core");
-    browser = await launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] });
+    browser = await launch({
+      executablePath: CHROMIUM ?? "",
+      args: ["--no-sandbox"],
+      timeout: PATIENCE_MS,
+    });
   });
   afterAll(() => browser?.close());
 
   async function open(href: string): Promise<Page> {
     const page = await (await browser.createBrowserContext()).newPage();
     onTestFinished(() => page.close());
+    page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(href);
     return page;
   }
@@ -187,12 +194,12 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     const labels = await page.$$eval(".ask .bar button", (all) => all.map((one) => one.textContent));
     expect(labels).toEqual([
       "Allow",
+      "Deny",
       "Allow edit_file(src/**) for this run",
       "Allow edit_file for this run",
-      "Deny",
     ]);
     const buttons = await page.$$(".ask .bar button");
-    await buttons[1]?.click();
+    await buttons[2]?.click();
     await page.waitForFunction("document.querySelector('dd .state').textContent === 'queued'");
     const [decided] = await engine.list({});
     expect(decided?.decisions).toMatchObject([{ decision: { always: "edit_file(src/**)" } }]);
@@ -220,6 +227,11 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     // The diff shows this argument; the decision is on the first screen of a phone.
     expect(ask).not.toContain("new_text");
     expect(await page.$eval(".ask", (card) => card.getBoundingClientRect().top)).toBeLessThan(300);
+    // It stays in view, and leaves room for what it is about.
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.ask .bar')).position")).toBe(
+      "sticky",
+    );
+    expect(await page.$eval(".ask .bar", (bar) => bar.getBoundingClientRect().height)).toBeLessThan(140);
     await page.click(".ask .yes");
     await page.waitForFunction("document.querySelector('dd .state').textContent === 'queued'");
     expect((await engine.get(waiting?.id ?? ""))?.decisions).toMatchObject([{ decision: "allow" }]);
