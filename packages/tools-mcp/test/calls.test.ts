@@ -64,11 +64,12 @@ test("shortens a long text, and keeps all of it in a file that is removed with t
 });
 
 test("reports progress, which resets the deadline", async () => {
-  const registry = await connected({ docs: fixtureServer(tools("progress"), { timeoutMs: 600 }) });
+  const registry = await connected({ docs: fixtureServer(tools("progress"), { timeoutMs: 4000 }) });
   const told: ToolProgress[] = [];
   const result = await registry.run(
     "mcp__docs__progress",
-    { steps: 4, every: 300 },
+    // Longer than the deadline as a whole; each step has three seconds to spare.
+    { steps: 4, every: 1000 },
     { progress: (progress) => told.push(progress) },
   );
   expect(result).toMatchObject({ outcome: "ok", text: "done" });
@@ -78,10 +79,10 @@ test("reports progress, which resets the deadline", async () => {
 test("ends a call without progress at its deadline and cancels it", async () => {
   const log = join(temporaryDirectory(), "log");
   const registry = await connected({
-    docs: fixtureServer({ ...tools("hangs", "echo"), log }, { timeoutMs: 300 }),
+    docs: fixtureServer({ ...tools("hangs", "echo"), log }, { timeoutMs: 3000 }),
   });
   const result = await registry.run("mcp__docs__hangs", {});
-  expect(result.text).toContain('MCP server "docs": no answer within 300 ms');
+  expect(result.text).toContain('MCP server "docs": no answer within 3000 ms');
   // The late answer to the cancelled request disturbs no one.
   expect(await registry.run("mcp__docs__echo", { b: 2 })).toMatchObject({ outcome: "ok", text: '{"b":2}' });
   expect(notes(log).map(({ method }) => method)).toContain("notifications/cancelled");
