@@ -237,6 +237,32 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     expect((await engine.get(waiting?.id ?? ""))?.decisions).toMatchObject([{ decision: "allow" }]);
   });
 
+  test("shows long text of a model that begins many links and ends none", async () => {
+    const { href, engine } = await fleet(1);
+    const text = `${"[".repeat(500_000)}${"[a](https://".repeat(50_000)} [The end](https://example.com)`;
+    const handle: ClaimHandler = async (claim) => {
+      await claim.append([], [{ type: "text", text }]);
+      return { state: "done", result: { text: "ok", finishReason: "stop", turns: 1 } };
+    };
+    const id = await startRun(engine, { name: "links", version: "1" }, {});
+    const worker = await engine.work(handle, {
+      name: "w2",
+      concurrency: 1,
+      definitions: ["links"],
+      labels: [],
+      leaseMs: 30_000,
+      maxCrashes: 3,
+      onFault: () => undefined,
+    });
+    for await (const _ of engine.events(id, { follow: true }));
+    await worker.close();
+    const page = await open(`${href.split("#")[0]}#token=${TOKEN}`);
+    await page.waitForSelector("td a");
+    await page.evaluate(`location.assign("#run/${id}")`);
+    const link = await page.waitForSelector(".md a");
+    expect(await link?.evaluate((one) => one.textContent)).toBe("The end");
+  });
+
   test("shows a child agent under its call in a run, with what it did inside", async () => {
     const { href, engine } = await fleet(1);
     const [waiting] = await engine.list({ state: "waiting" });
