@@ -131,7 +131,7 @@ export class ScriptRun {
 
   #start(call: ScriptCall): void {
     this.#calls++;
-    // Child agents have a limit of their own, and would keep their calls waiting here.
+    // Child agents have their own limit, and would keep their calls waiting here.
     if (call.kind !== "tool") void this.#run(call);
     else {
       this.#waiting.add(call);

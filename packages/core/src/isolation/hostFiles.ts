@@ -45,7 +45,7 @@ export class HostFiles {
     const directory = pinDirectory(dirname(target), dirname(target));
     try {
       const path = `${directory.path}/${basename(target)}`;
-      // Without waiting for a reader, should it be a pipe.
+      // Non-blocking, because it may be a FIFO without a reader.
       const file = await open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | flags, 0o666);
       try {
         const found = await file.stat();
@@ -76,7 +76,7 @@ export class HostFiles {
       place = dirname(place)
     )
       missing.unshift(place);
-    // What is there already is reported as usual.
+    // An existing path is reported as usual.
     if (missing.length === 0) return mkdirSync(target, { recursive: true });
     for (const place of missing) makeIn(dirname(place), basename(place));
     return missing[0];
@@ -116,7 +116,7 @@ export class HostFiles {
   }
 }
 
-/** Creates a directory in this one, not in what a link leads to that was put in its place meanwhile. */
+/** Creates a directory in `parent`, and never in the target of a link that replaces `parent` meanwhile. */
 function makeIn(parent: string, name: string): void {
   const directory = pinDirectory(parent, parent);
   try {

@@ -50,19 +50,19 @@ const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
 const IDLE_MS = 10 * 60 * 1000;
 const MAX_FAULTS = 4;
 const FAULT_PERIOD_MS = 10 * 60 * 1000;
-/** Tools that come and go before the next request to the model. */
+/** The maximum number of tools that a pack adds and removes before the next request to the model. */
 const MAX_TOOL_CHANGES = 4 * MAX_TOOLS;
 const MAX_NOTICE_CHARACTERS = 1000;
 /** Limits of one process for what is shown to the user, and for what is stored with the session. */
 const MAX_NOTICES = 200;
 const MAX_STATE_BYTES = 64 * 1024 * 1024;
 const MAX_QUESTIONS = 200;
-/** How long the process may take to answer what nothing else limits. Its late tools may have to come first. */
+/** The time limit for requests to the process that have no other limit. Its late tools may have to load first. */
 const ANSWER_LIMIT_MS = 30_000;
-/** Its tools ask like those of any other third party, also if it declares one of our names. */
+/** Its tools ask like those of any third party, even if the pack declares one of our names. */
 const FOREIGN = { foreign: true } as const;
 
-/** The loader of a pack in TypeScript, as its process gets it. */
+/** The loader for a pack in TypeScript, in the form that its process expects. */
 export function loaderUrl(loader: string | undefined): { readonly loader?: string } {
   return loader === undefined ? {} : { loader: pathToFileURL(loader).href };
 }
@@ -120,7 +120,7 @@ export function isolatedPack(options: IsolatedPackOptions): ToolPack {
 /** A call that is running in the process. */
 interface OpenCall {
   readonly tool: string;
-  /** Those it was approved with: the pack may replace the tool meanwhile. */
+  /** The capabilities that it was approved with: the pack may replace the tool meanwhile. */
   readonly capabilities: readonly ToolCapability[];
   readonly call: ToolCall;
   outputBytes: number;
@@ -141,7 +141,7 @@ class Runner {
   readonly #tools = new Map<string, ManifestTool>();
   /** What the process registered and removed since the last request to the model. */
   readonly #toolChanges: { readonly name: string; readonly tool?: ManifestTool }[] = [];
-  /** The late tools that this process has, as they were approved or not. */
+  /** The late tools of this process that were compared with the approved ones. */
   readonly #compared = new Set<string>();
   readonly #hookCalls = new Map<number, HookCall>();
   #prompts: readonly (PackPrompt | null)[];
@@ -149,7 +149,7 @@ class Runner {
   #process: Promise<PackProcess> | undefined;
   #current: PackProcess | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
-  /** When it failed. */
+  /** The times of its failures. */
   #faults: number[] = [];
   /** What the running process has used of its limits. */
   #notices = 0;
@@ -221,7 +221,7 @@ class Runner {
     };
   }
 
-  /** The main part, and one for each text of the prompt and each set of hooks. */
+  /** Its services: the main part, and one part for each prompt text and each set of hooks. */
   services(): PackServices[] {
     const { prompts, hooks } = this.#options.manifest;
     const { name, grants } = this.#options;
@@ -265,7 +265,7 @@ class Runner {
         jobs: {
           list: () => this.#jobs,
           end: async (id) => {
-            // Another pack may have a job of that name, and a process is not started for one that is gone.
+            // The job may belong to another pack, and a process is not started for a job that no longer exists.
             if (!this.#jobs.some((job) => job.id === id && job.ended === undefined)) return false;
             const { message } = await this.#request("jobs/end", { id });
             return message.result === true;
@@ -297,7 +297,7 @@ class Runner {
     };
   }
 
-  /** Registers and removes what changed since the last request to the model, and lets the process do so for the next one. */
+  /** Applies the changes of tools since the last request to the model, and asks the process for new ones. */
   refresh(late: PackRegistry): void {
     for (const { name, tool } of this.#toolChanges.splice(0)) this.#applyChange(late, name, tool);
     if (this.#current?.problem === undefined) this.#current?.notify("refresh", this.#news());
@@ -376,7 +376,7 @@ class Runner {
     }
   }
 
-  /** A changed tool is withheld when the process has started: the call that started it must not run it either. */
+  /** Throws if a tool is withheld: the call that started the process must not run it either. */
   async #checkApproved(process: PackProcess, tool: string, signal: AbortSignal | undefined): Promise<void> {
     if (this.#approved(tool)?.late && !this.#compared.has(tool)) {
       const { message } = await process.request("tool", { tool }, { signal });
@@ -470,12 +470,12 @@ class Runner {
   #compare(found: PackManifest): void {
     const { manifest } = this.#options;
     for (const [tool, approved] of Object.entries(manifest.tools)) {
-      // A late one is compared when it comes.
+      // A late tool is compared when it is registered.
       if (this.#tools.has(tool) && !approved.late) this.#withholdIfChanged(tool, found.tools[tool]);
     }
     for (const [tool, described] of Object.entries(found.tools)) {
       const known = this.#tools.get(tool);
-      // One that is new, or that an earlier process removed. The schema of the others stays as it was approved.
+      // The tool is new, or an earlier process removed it. The schemas of all others stay as approved.
       if (known === undefined) this.#changeTool(tool, described);
     }
     this.#prompts = manifest.prompts.map((_, index) => found.prompts[index] ?? null);
@@ -492,7 +492,7 @@ class Runner {
     this.#registry.withhold?.(tool, reason);
   }
 
-  /** A tool as the user approved it. Not one whose name every object has, such as `constructor`. */
+  /** A tool as the user approved it. Names that every object has, such as `constructor`, are not tools. */
   #approved(tool: string): ManifestTool | undefined {
     const { tools } = this.#options.manifest;
     return Object.hasOwn(tools, tool) ? tools[tool] : undefined;
@@ -642,7 +642,7 @@ class Runner {
     throw new Error(`the host does not offer ${quote(method.slice(0, 50))} here`);
   }
 
-  /** Only a call that the user was asked about, or allowed, as one that writes. */
+  /** Whether a call may change files: the pack has that grant, and its approved tool declares it. */
   #mayWrite({ capabilities }: OpenCall): boolean {
     return this.#options.grants.files === "write" && capabilities.includes("write");
   }

@@ -34,7 +34,7 @@ export interface IsolationStatus {
 /** For a pack that is only inspected. */
 const NO_HOST = { options: {}, secrets: {}, data: {}, offers: [] };
 const TYPESCRIPT = /\.[cm]?tsx?$/;
-/** How long tools may take that come later. */
+/** The time limit for late tools. */
 const LATE_LIMIT_MS = 20_000;
 const STARTS_AT_THE_SAME_TIME = 2;
 const OPEN_WHERE_LIMITED = "the network, unix sockets and signals to other programs stay open";
@@ -47,7 +47,7 @@ export class Isolation {
   readonly #queue: (() => void)[] = [];
   readonly #typeScriptLoader: string | undefined;
 
-  /** `typeScriptLoader` is the file of jiti, with which packs run that are not built. */
+  /** `typeScriptLoader` is the file of jiti, which loads packs that are not built. */
   constructor({ typeScriptLoader }: { readonly typeScriptLoader?: string } = {}) {
     this.#typeScriptLoader = typeScriptLoader;
   }
@@ -152,21 +152,21 @@ export interface Examiner {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What a pack gets when it is looked at. */
+/** What a pack gets while it is inspected. */
 export interface PackTrial {
   readonly grants?: PackGrants;
   readonly options?: unknown;
   readonly secrets?: Readonly<Record<string, string>>;
 }
 
-/** A manifest that holds wherever the package is installed: its files are relative to it. */
+/** A manifest that is valid wherever the package is installed: its file names are relative to the package. */
 function withPlaces(manifest: PackManifest, entry: string): PackManifest {
   const root = packageRoot(entry);
   const place = (file: string): string => relative(root, canonicalPath(file)).split(sep).join("/");
   return { ...manifest, skills: manifest.skills.map((skill) => ({ ...skill, file: place(skill.file) })) };
 }
 
-/** Adds the tools that come later, or why they did not. */
+/** Adds the late tools, or the reasons why they did not load. */
 async function withLateTools(manifest: PackManifest, process: PackProcess): Promise<PackManifest> {
   const slow = `it took longer than ${LATE_LIMIT_MS} ms`;
   const asked = process.request("loaded", {}).then(({ message }) => Object(message.result));
@@ -214,7 +214,7 @@ export function describeGrants({ files, hosts = [], programs, calls, hooks = [] 
   ];
 }
 
-/** What hooks see and do, for a user. */
+/** What each hook sees and may do, as lines for a user. */
 const HOOK_LINES: readonly (readonly [names: readonly HookName[], line: string])[] = [
   [["beforeCall", "beforeRun"], "sees every call of every tool, and may refuse or change it"],
   [["afterCall"], "sees the result of every call of every tool, and may change its text"],
@@ -223,7 +223,7 @@ const HOOK_LINES: readonly (readonly [names: readonly HookName[], line: string])
   [["onSessionStart", "onCompact"], "may add text to the conversation"],
 ];
 
-/** Hooks by which a pack gets what does not concern it. */
+/** Hooks that show a pack data of other tools, or messages. */
 const SEEING_HOOKS: readonly HookName[] = ["beforeCall", "beforeRun", "afterCall", "onMessage", "onStop"];
 
 /**
@@ -240,7 +240,7 @@ export function maySendOthers({ hosts = [], ...grants }: PackGrants, accepted: P
   );
 }
 
-/** The grants by which a pack gets what does not concern it. */
+/** The grants that show a pack data of other tools, or messages. */
 function seeingGrants({ hooks = [], calls }: PackGrants): string[] {
   return [...hooks.filter((hook) => SEEING_HOOKS.includes(hook)), ...(calls ? ["calls"] : [])];
 }

@@ -125,7 +125,7 @@ async function launchBubblewrap(
   return { child, pid };
 }
 
-/** By which Node finds the channel of `ipc`: bubblewrap passes none of the variables that Node sets. */
+/** Variables that tell Node about the `ipc` channel: bubblewrap does not pass those that Node sets. */
 const IPC_VARIABLES = {
   NODE_CHANNEL_FD: `${CHANNEL_DESCRIPTOR}`,
   NODE_CHANNEL_SERIALIZATION_MODE: "advanced",

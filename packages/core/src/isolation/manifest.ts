@@ -24,7 +24,7 @@ export type HookName = (typeof HOOKS)[number];
 export interface PackGrants extends PackNeeds {
   /** Whether it may start programs, inside the same sandbox. */
   readonly programs?: boolean;
-  /** The hooks that are asked: they see calls of other tools, and messages. */
+  /** The hooks that may be called: they see calls of other tools, and messages. */
   readonly hooks?: readonly HookName[];
 }
 
@@ -71,12 +71,12 @@ export interface PackManifest {
   readonly skills: readonly PackSkill[];
   readonly agents: readonly PackAgent[];
   readonly diagnoses: boolean;
-  /** Its texts for the system prompt, as they were without options and state; `null` for one that gave none. */
+  /** Its texts for the system prompt without options and state; `null` for a function that returned none. */
   readonly prompts: readonly (PackPrompt | null)[];
   readonly hooks: readonly ManifestHooks[];
   /** Whether it may have background work. */
   readonly jobs: boolean;
-  /** What it announced with `registerLater`, and why that could not be loaded when it was looked at. */
+  /** The tools it announced with `registerLater`, and why they could not be loaded during the inspection. */
   readonly late: readonly { readonly description: string; readonly problem?: string }[];
 }
 
@@ -181,7 +181,7 @@ function readNeeds(value: unknown): PackNeeds {
   };
 }
 
-/** Checks a tool that a process or a file gave. Throws for one that is not whole. */
+/** Checks a tool from a process or a file. Throws if it is malformed. */
 export function readTool(name: string, value: unknown): ManifestTool {
   if (!isRecord(value)) throw wrong(`tool ${name}`, value);
   const { schema, capabilities, functions, enabled, deferred, late } = value;

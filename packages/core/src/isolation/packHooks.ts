@@ -3,14 +3,14 @@ import type { ToolResult } from "../tools/execution.js";
 import type { HookName, ManifestHooks } from "./manifest.js";
 import type { Frame } from "./protocol.js";
 
-/** As for the hooks of packs in the process of the host. */
+/** The same limit as for hooks of packs in the process of the host. */
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** Decisions with a text that may be long. */
+/** The decisions whose text may be long. */
 const TEXTS = ["text", "append", "add", "deny"];
 
-/** What a hook is asked about. */
+/** A question to a hook. */
 interface HookQuestion {
-  /** Which set of hooks of the pack. */
+  /** The index of the pack's set of hooks. */
   readonly hook: number;
   readonly method: HookName;
   readonly event: unknown;
@@ -58,7 +58,7 @@ export function hookProxies(
     };
     const used = methods.filter((method) => granted.includes(method));
     if (used.length === 0) return [];
-    // Under the name that the user approved: a hook cannot pretend to be that of another pack.
+    // The name that the user approved, so that a hook cannot impersonate another pack.
     return [{ name: pack, timeoutMs, ...Object.fromEntries(used.map((method) => [method, all[method]])) }];
   });
 }

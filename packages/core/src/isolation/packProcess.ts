@@ -14,7 +14,7 @@ const MAX_OPEN_REQUESTS = 64;
 /** Messages per second above which a pack is flooding the host and would block it. */
 const MAX_MESSAGES = 20_000;
 const MESSAGE_PERIOD_MS = 1000;
-/** 64 KB of nested JSON take 7 ms to parse, and Node reads up to 2 MB at a time: after this much, others get their turn. */
+/** Node reads up to 2 MB at a time, and 64 KB of nested JSON take 7 ms to parse. After this much, yield to other work. */
 const MAX_CHUNK_BYTES = 8 * 1024;
 /** More than the longest answers to all open requests that a pack can use. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
@@ -27,7 +27,7 @@ export interface Listener {
   notify(method: string, params: unknown, raw: Buffer | undefined): void;
   /** A request. Resolves to the answer: a JSON value or bytes. `signal` aborts when no answer is wanted any more. */
   serve(method: string, params: unknown, raw: Buffer | undefined, signal: AbortSignal): Promise<unknown>;
-  /** The process has ended. `isFault`: by itself or because of what it did, not because the host had no use for it. */
+  /** The process has exited. `isFault`: by itself or because of a violation, not because the host stopped it. */
   ended?(isFault: boolean): void;
 }
 
@@ -130,7 +130,7 @@ export class PackProcess {
     const cancel = (): void => {
       this.#write({ method: "cancel", params: { id } });
       graceTimer = setTimeout(() => {
-        // The user may stop as many calls as they like. What took too long is the fault of the pack.
+        // Only a call that exceeded its time limit is a fault of the pack: the user may stop any number of calls.
         this.#isFault = signal?.reason?.name === "TimeoutError";
         this.end(`a call was stopped and did not return within ${this.#stopGraceMs} ms`);
       }, this.#stopGraceMs);
@@ -152,7 +152,7 @@ export class PackProcess {
     }
   }
 
-  /** Sends a message without an answer: it keeps nothing waiting. */
+  /** Sends a message that has no answer. */
   notify(method: string, params: unknown): void {
     if (this.#problem === undefined) this.#write({ method, params });
   }

@@ -28,7 +28,7 @@ export interface PackPolicy {
 
 const MEMORY_MB = 512;
 const TEMPORARY_MB = 64;
-/** The examiner has its own threads, for which Node 24 reserves much. */
+/** The examiner has its own threads, for which Node 24 reserves a lot of memory. */
 const EXAMINER_MEMORY_MB = 4096;
 
 export interface PolicyOptions {

@@ -33,7 +33,7 @@ const LONGEST_DEADLINE_MS = 2 ** 31 - 1;
 const JOBS_CHECK_MS = 1000;
 const MAX_JOBS = 64;
 const MAX_TEXT = 1000;
-/** More than core takes over into the system prompt. */
+/** More than core adds to the system prompt. */
 const MAX_PROMPT_CHARACTERS = 16 * 1024;
 const INHERITED = [
   "kind",
@@ -63,7 +63,7 @@ const later: { readonly description: string; readonly done: Promise<void>; probl
 const announced: { readonly description: string; readonly load: LoadTools }[] = [];
 const refreshers: ((registry: PackRegistry) => void)[] = [];
 const ended = new AbortController();
-/** The number of the call that runs: what it writes, it writes for the user who approved it. */
+/** The number of the running call. Its file changes were approved with it. */
 const currentCall = new AsyncLocalStorage<number>();
 const running = new Map<number, AbortController>();
 const asked = new Map<number, { resolve(frame: Frame): void; reject(error: Error): void }>();
@@ -169,7 +169,7 @@ function fail(id: number, error: unknown): void {
   });
 }
 
-/** Throws for a message that the host would end this process for. */
+/** Throws for a message for which the host would kill this process. */
 function checkSize(method: string, params: unknown, raw: Uint8Array | undefined): void {
   const bytes = Buffer.byteLength(JSON.stringify(params) ?? "");
   const isTooLong = bytes > FROM_PACK.jsonBytes - 1024;
@@ -178,7 +178,7 @@ function checkSize(method: string, params: unknown, raw: Uint8Array | undefined)
   throw new Error(`${method} has ${got} bytes. An isolated pack can pass ${most} to the agent.`);
 }
 
-/** Asks the host. An abort rejects, and cancels the request in the host; a late one goes to `onLate`. */
+/** Sends a request to the host. An abort rejects and cancels it; an answer that comes later goes to `onLate`. */
 async function request(
   method: string,
   params: unknown,
@@ -218,7 +218,7 @@ const HANDLERS: Readonly<Record<string, (params: Data, serving: Serving) => unkn
     setImmediate(loadLater);
     return describePack();
   },
-  /** The tools that came later, once all of them have. */
+  /** All late tools, once they have loaded. */
   loaded: async () => {
     await Promise.all(later.map(({ done }) => done));
     return {
@@ -226,7 +226,7 @@ const HANDLERS: Readonly<Record<string, (params: Data, serving: Serving) => unkn
       late: later.map(({ description, problem }) => ({ description, ...(problem && { problem }) })),
     };
   },
-  /** One tool, once it has come. */
+  /** One late tool, once it has loaded. */
   tool: async ({ tool }) => {
     await toolOf(tool);
     const entry = tools.get(String(tool));
@@ -293,7 +293,7 @@ const HANDLERS: Readonly<Record<string, (params: Data, serving: Serving) => unkn
   },
 };
 
-/** A tool by its name, also one that is still loading. */
+/** A tool by its name. Waits for it if it is still loading. */
 async function toolOf(name: unknown): Promise<ExecutableTool> {
   if (!tools.has(String(name))) await Promise.all(later.map(({ done }) => done));
   const found = tools.get(String(name));
@@ -303,7 +303,7 @@ async function toolOf(name: unknown): Promise<ExecutableTool> {
   throw new Error(`the pack has no tool ${String(name)} now.${reason}`);
 }
 
-/** Loads the tools that the pack announced for later. They are reported as they come. */
+/** Loads the tools that the pack announced with `registerLater`, and reports each when it has loaded. */
 function loadLater(): void {
   for (const { description, load } of announced.splice(0)) {
     const one: (typeof later)[number] = {
@@ -319,14 +319,14 @@ function loadLater(): void {
   }
 }
 
-/** Brings tools and prompt text up to date: the host announces that a request to the model is about to be sent. */
+/** Updates tools and prompt text. The host calls it before a request to the model. */
 function refresh(news: Data): void {
   update(news);
   for (const one of refreshers) {
     try {
       one(lateRegistry);
     } catch {
-      // As in the process of the host: its tools stay as they are.
+      // Its tools are unchanged, as for packs in the process of the host.
     }
   }
   const prompts = promptTexts();
@@ -336,7 +336,7 @@ function refresh(news: Data): void {
   send({ method: "prompts", params: { prompts } });
 }
 
-/** The texts for the system prompt, one for each function that gives one; `null` for nothing now. */
+/** The texts for the system prompt, one per function; `null` if it returns none now. */
 function promptTexts(): (PackPrompt | null)[] {
   return services.flatMap(({ prompt }) => {
     if (prompt === undefined) return [];
@@ -353,7 +353,7 @@ function promptTexts(): (PackPrompt | null)[] {
   });
 }
 
-/** Reports the background work if it changed, and looks at it again while some of it runs. */
+/** Reports the background work if it changed, and repeats that while some of it runs. */
 function pushJobs(): void {
   const all = services.flatMap(({ jobs }) => jobs?.list() ?? []);
   const list = all.slice(-MAX_JOBS).map(({ id, command, startedAt, ended: how }) => ({
@@ -572,7 +572,7 @@ const registry: PackRegistry = {
   onRefresh: (update) => void refreshers.push(update),
 };
 
-/** The registry for tools that come after `register` has returned. */
+/** The registry for tools that are registered after `register` has returned. */
 const lateRegistry: PackRegistry = {
   ...registry,
   register(tool, options = {}) {

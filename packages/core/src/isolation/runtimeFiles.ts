@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Asks the host to change a file; `undefined` where no call runs that may. */
+/** Asks the host to change a file; `undefined` if no running call may write. */
 export type ChangeFile = (
   method: "files/write" | "files/mkdir",
   params: Readonly<Record<string, unknown>>,
@@ -17,7 +17,7 @@ type Function = (...args: unknown[]) => unknown;
 
 /**
  * Lets `writeFile`, `appendFile` and `mkdir` change files of the project through the host: the file system is read-only here.
- * Other functions, and files in the private directory for temporary ones, are as they were.
+ * Other functions, and files in the private temporary directory, are unchanged.
  */
 export function writeThroughHost(change: ChangeFile): void {
   const write =
@@ -66,12 +66,12 @@ function replace(
   };
 }
 
-/** The absolute path, unless it is one of temporary files or not a path. */
+/** The absolute path; `undefined` for temporary files and for values that are not paths. */
 function projectPath(path: unknown): string | undefined {
   const text = path instanceof URL ? fileURLToPath(path) : Buffer.isBuffer(path) ? path.toString() : path;
   if (typeof text !== "string") return undefined;
   const absolute = resolve(text);
   const isIn = (directory: string): boolean => !relative(directory, absolute).startsWith("..");
-  // The project may be a directory of temporary files itself.
+  // The project may be in the directory for temporary files itself.
   return isIn(process.cwd()) || !isIn(tmpdir()) ? absolute : undefined;
 }

@@ -264,7 +264,7 @@ export class LanguageServer {
   }
 
   /**
-   * Takes note of files that were written or removed, for the server's index beyond open documents. The server is told
+   * Takes note of files that were written or removed, for the server's index beyond open documents. The server is notified
    * before the next request, so that edits of other languages cost nothing.
    */
   announceFiles(written: readonly string[], created: readonly string[], removed: readonly string[]): void {
