@@ -62,6 +62,7 @@ const waiting = async () => {
 };
 
 const CORE = [
+  argument("textStream", "events", [], (value) => core.textStream(value).next()),
   argument("contentText", "content", ["text", "list"], (value) => core.contentText(value)),
   argument("Agent.chat", "id", ["nothing", "text"], (value) => agent().chat("Hi", { id: value })),
   argument("Agent.chat", "replaces", ["nothing"], (value) => agent().chat("Hi", { replaces: value })),

@@ -3,8 +3,10 @@ import { z } from "zod";
 import { agentWith, call, toolTexts } from "../test/conversation.js";
 import { fakeTool, temporaryDirectory } from "../test/fixtures.js";
 import { Agent } from "./agent.js";
+import type { AgentOptions } from "./agentOptions.js";
 import type { RunResult } from "./chatOptions.js";
 import { Conversation } from "./conversation/conversation.js";
+import type { Approve } from "./loop/approval.js";
 import { scriptedProvider } from "./providers/replay.js";
 import { defineTool } from "./tools/defineTool.js";
 import { contextType } from "./tools/tool.js";
@@ -153,8 +155,12 @@ test("checks the context that an agent declares, and a message without one does 
   expect(agent.context.sessionContext).toEqual([]);
   await agent.chat("Hi.", { context: { user: "ann" } });
   expect(toolTexts(agent)).toEqual(["ann"]);
-  // Any agent fits the plain type.
+  // Any agent fits the plain type, and functions that read no context fit any agent.
   expectTypeOf(agent).toExtend<Agent>();
+  const plain: Pick<AgentOptions, "approve" | "hooks" | "beforeRequest" | "stopWhen"> = {};
+  expectTypeOf(new Agent(scriptedProvider([]), { ...plain, context })).toExtend<Agent>();
+  const approve: Approve = () => "allow";
+  expectTypeOf(new Agent(scriptedProvider([]), { approve, context })).toExtend<Agent>();
 });
 
 test("refuses a message without the context of which only the type is declared", async () => {

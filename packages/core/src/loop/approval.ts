@@ -3,14 +3,12 @@ import { AgentError, isAgentError } from "../errors.js";
 import type { Ruling } from "../rules/decide.js";
 import { orAborted } from "../toolkit/abort.js";
 import { type CallPreview, type DescribedCall, isWithinShown, stableJson } from "../tools/callDescription.js";
-import type { MessageContext, ToolCapability } from "../tools/tool.js";
+import type { ToolCapability } from "../tools/tool.js";
 
 const ABORTED = "aborted before it was approved.";
 
 /** A call that waits for approval, with the exact arguments the tool will get. */
-export type ApprovalRequest<Context = unknown> = AskedCall & MessageContext<Context>;
-
-interface AskedCall {
+export interface ApprovalRequest<Context = unknown> {
   /**
    * `""`, or the path of calls to the child agent that asks. Together with `turn` and `id` it is the key of the call's
    * step.
@@ -33,6 +31,8 @@ interface AskedCall {
   readonly parent?: string;
   /** Set if the call cannot wait for a later decision, because the call around it cannot run again. */
   readonly cannotWait?: true;
+  /** The `context` that was passed to `chat`. */
+  readonly context: Context;
   /** Aborts when the answer is no longer wanted. */
   readonly signal: AbortSignal;
 }

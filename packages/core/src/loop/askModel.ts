@@ -21,7 +21,7 @@ import {
   textsOf,
   type ValueCheck,
 } from "../toolkit/hostOptions/checks.js";
-import type { ChatTool, MessageContext } from "../tools/tool.js";
+import type { ChatTool } from "../tools/tool.js";
 import { respondWithin } from "./budget.js";
 import { type OutputReader, outputInstruction } from "./output.js";
 import { toolNameHint } from "./requestedCalls.js";
@@ -130,7 +130,7 @@ async function changeOf(
     tools: tools.getSharedSchemas().map((tool) => tool.function.name),
     usage: meter.total,
     ...(context !== undefined && { context }),
-  };
+  } as NextRequest;
   return readChange(await orAborted(Promise.resolve(beforeRequest(next)), signal));
 }
 
@@ -289,9 +289,7 @@ class AnswerText {
 }
 
 /** The upcoming request, for `beforeRequest`. */
-export type NextRequest<Context = unknown> = ComingRequest & MessageContext<Context>;
-
-interface ComingRequest {
+export interface NextRequest<Context = unknown> {
   /** The number of model requests for this message, including this one. */
   readonly turn: number;
   readonly messages: readonly ChatMessage[];
@@ -299,6 +297,8 @@ interface ComingRequest {
   readonly tools: readonly string[];
   /** The tokens of all requests for this message so far. */
   readonly usage: TokenUsage;
+  /** The `context` that was passed to `chat`. */
+  readonly context: Context;
 }
 
 /** Changes by `beforeRequest`. They apply to this one request; the conversation is not changed. */
@@ -314,15 +314,15 @@ export interface RequestChange {
 }
 
 /** A completed tool round, for `stopWhen`. */
-export type CompletedRound<Context = unknown> = EndedRound & MessageContext<Context>;
-
-interface EndedRound {
+export interface CompletedRound<Context = unknown> {
   readonly turn: number;
   /** The text that came with the calls; often empty. */
   readonly text: string;
   /** The names of the tools that were called. */
   readonly calls: readonly string[];
   readonly usage: TokenUsage;
+  /** The `context` that was passed to `chat`. */
+  readonly context: Context;
 }
 
 /** Options that control the requests of one message. */

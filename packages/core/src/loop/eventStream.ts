@@ -1,5 +1,6 @@
 import type { AgentEvent } from "../events.js";
 import { linkedController } from "../toolkit/abort.js";
+import { invalidArgument } from "../toolkit/hostOptions/checks.js";
 
 interface StreamedRun {
   /** Called when the first event is requested: checks the arguments and returns the signal that stops the run. */
@@ -67,6 +68,9 @@ export async function* streamEvents({
 export async function* textStream(
   events: AsyncIterable<AgentEvent>,
 ): AsyncGenerator<string, void, undefined> {
+  if (typeof events?.[Symbol.asyncIterator] !== "function") {
+    throw invalidArgument("events", "the events of streamChat, streamRetry or streamResume", events);
+  }
   for await (const event of events) if (event.type === "text") yield event.text;
 }
 

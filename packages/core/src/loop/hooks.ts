@@ -5,16 +5,14 @@ import type { FinishReason } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
 import type { DescribedCall } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
-import type { MessageContext, ToolCapability } from "../tools/tool.js";
+import type { ToolCapability } from "../tools/tool.js";
 import type { Run } from "./run.js";
 
 /** A hook decides without asking the user: one that takes longer is treated as hanging. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 /** A hook's copy of a call: changing it has no effect. */
-export type HookCall<Context = unknown> = HookedCall & MessageContext<Context>;
-
-interface HookedCall {
+export interface HookCall<Context = unknown> {
   /**
    * `""`, or the path of calls to the child agent or the script that makes the call. Agents that run at the same time
    * may use the same ids; `scope` and `id` together are unique.
@@ -24,6 +22,8 @@ interface HookedCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
+  /** The `context` that was passed to `chat`. */
+  readonly context: Context;
   readonly signal: AbortSignal;
   /**
    * Describes the targets of the call. The tool is asked on the first call; in `afterCall` it is the description from
@@ -192,12 +192,11 @@ const MAX_ADDED_BYTES = 8000;
 const MAX_CONTINUATIONS = 3;
 
 /** A message that is about to join the conversation. */
-export type HookMessage<Context = unknown> = AddedMessage & MessageContext<Context>;
-
-interface AddedMessage {
+export interface HookMessage<Context = unknown> {
   readonly content: Content;
   /** The sender of the message, if the user did not write it. */
   readonly from?: string;
+  readonly context: Context;
   readonly signal: AbortSignal;
 }
 
@@ -208,14 +207,13 @@ export interface HookSession {
 }
 
 /** An answer that would end the message. */
-export type HookStop<Context = unknown> = LastAnswer & MessageContext<Context>;
-
-interface LastAnswer {
+export interface HookStop<Context = unknown> {
   readonly text: string;
   readonly finishReason: FinishReason;
   readonly turns: number;
   /** How often hooks have refused the end of this message already. */
   readonly continued: number;
+  readonly context: Context;
   readonly signal: AbortSignal;
 }
 

@@ -3,7 +3,7 @@ import { AgentError, isAgentError, throwIfAborted } from "../errors.js";
 import type { DoneEvent } from "../events.js";
 import type { ChatResponse } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
-import { type Answer, askModel, STARTS_AGAIN, type StepControl } from "./askModel.js";
+import { type Answer, askModel, type CompletedRound, STARTS_AGAIN, type StepControl } from "./askModel.js";
 import { createChildStarter } from "./children.js";
 import { compactToFit } from "./compact.js";
 import { lifecycleOf, refuseStop } from "./hooks.js";
@@ -138,7 +138,7 @@ async function stops(
     calls: response.toolCalls.map((call) => call.function.name),
     usage: meter.total,
     ...(context !== undefined && { context }),
-  };
+  } as CompletedRound;
   return (await orAborted(Promise.resolve(stopWhen(round)), signal)) === true;
 }
 

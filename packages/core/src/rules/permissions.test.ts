@@ -121,7 +121,17 @@ test("decides for an agent that the program made: a rule runs the call, a questi
   );
   const { args, capabilities, description } = await call();
   const { signal } = new AbortController();
-  const request = { name: "write", args, capabilities, description, scope: "", turn: 1, id: "1", signal };
+  const request = {
+    name: "write",
+    args,
+    capabilities,
+    description,
+    scope: "",
+    turn: 1,
+    id: "1",
+    context: undefined,
+    signal,
+  };
   expect(await rules.decide(request)).toEqual({ type: "ask" });
   expect(await approve(request)).toBe("allow");
   expect(asked[0]).toContain("every call of write");
@@ -144,7 +154,17 @@ describe("the answer of a user", () => {
     );
     const { args, capabilities, description } = await call();
     const { signal } = new AbortController();
-    const request = { name: "write", args, capabilities, description, scope: "", turn: 1, id: "1", signal };
+    const request = {
+      name: "write",
+      args,
+      capabilities,
+      description,
+      scope: "",
+      turn: 1,
+      id: "1",
+      context: undefined,
+      signal,
+    };
     const answer = await approve(request);
     return { permissions, answer, problems, rules, request, inAuto: await runsInAuto?.() };
   }

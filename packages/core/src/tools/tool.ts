@@ -307,11 +307,6 @@ export function contextType<Context>(): StandardSchema<Context> {
   return { "~standard": { version: 1, vendor: "@agent/core", validate } };
 }
 
-/** The `context` that was passed to `chat`: always there if the agent declares a type for it. */
-export type MessageContext<Context> = unknown extends Context
-  ? { readonly context?: unknown }
-  : { readonly context: Context };
-
 /** Options whose `context` is optional only if the agent declares no type for it. */
 export type WithContext<Options, Context> = unknown extends Context
   ? [options?: Options & { readonly context?: Context }]

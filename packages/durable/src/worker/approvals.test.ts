@@ -11,6 +11,7 @@ const request = (more: Partial<ApprovalRequest> = {}): ApprovalRequest => ({
   name: "write",
   args: { path: "x" },
   capabilities: ["write"],
+  context: undefined,
   description: { title: "x", kind: "edit", needs: [] },
   preview: { changes: [], basis: "v1" },
   signal: new AbortController().signal,

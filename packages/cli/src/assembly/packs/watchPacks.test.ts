@@ -49,7 +49,7 @@ test("loads a changed pack again before the next message, and keeps the tools of
   const { load }: { load: (url: string) => Promise<ToolPack> } = await import(native);
   const confirm = vi.fn(async () => true);
   const watched = watchPacks([pack], registry, register, (message) => notices.push(message), confirm, load);
-  const message = { content: "hi", signal: new AbortController().signal };
+  const message = { content: "hi", context: undefined, signal: new AbortController().signal };
   /** Messages come until the change has reached the watcher. */
   const nextNotice = async (): Promise<string | undefined> => {
     notices.length = 0;
@@ -119,7 +119,7 @@ test("never loads an isolated pack into this process, and limits a changed pack 
   );
   onTestFinished(() => watched.close());
   for (const path of [one, other]) writeFileSync(join(path, "index.mjs"), "");
-  const message = { content: "hi", signal: new AbortController().signal };
+  const message = { content: "hi", context: undefined, signal: new AbortController().signal };
   while (new Set(notices).size < 2) {
     await watched.hooks.onMessage?.(message);
     await new Promise((done) => setImmediate(done));
