@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Isolation } from "@agent/core/isolation";
 import { findProgram } from "@agent/core/toolkit";
@@ -194,6 +194,21 @@ test("a pack is trusted without the other packages of a project that had no conf
     expect.stringContaining("@agent/preset-default/index.js"),
   ]);
   expect(existsSync(escaped)).toBe(false);
+});
+
+test.skipIf(!isEnforced)("shows what a folder links to before it is added", async () => {
+  const box = new Sandbox();
+  const other = join(box.root, "other");
+  mkdirSync(other);
+  writeFileSync(join(other, "package.json"), '{"name":"other"}');
+  const manifest = { name: "mine", version: "1.0.0", type: "module", exports: "./index.js" };
+  box.write("mine/package.json", JSON.stringify({ ...manifest, dependencies: { other: "*" } }));
+  box.write("mine/index.js", probe("1")["index.js"] ?? "");
+  box.write("mine/node_modules/.keep", "");
+  symlinkSync(other, join(box.project, "mine/node_modules/other"));
+  const { code, stdout, stderr } = await box.run(["pack", "add", "./mine", "--yes"]);
+  expect([code, stderr]).toEqual([0, stderr]);
+  expect(stdout).toContain(`It also reads "${other}", to which its folder links.\n`);
 });
 
 test.skipIf(!isEnforced)("a pack gets no key of a model provider by --yes if it may connect", async () => {

@@ -8,3 +8,4 @@ export {
   maySendOthers,
 } from "./isolation.js";
 export { type PackGrants, type PackManifest, readGrants, readManifest } from "./manifest.js";
+export { linkedDirectories } from "./packageFiles.js";

@@ -53,6 +53,12 @@ export function packageFiles(entry: string, projects: readonly string[] = []): P
   };
 }
 
+/** The directories that a pack reads besides its package and what is installed: those that links in its folder lead to. */
+export function linkedDirectories(entry: string, projects: readonly string[]): string[] {
+  const { directories } = packageFiles(entry, projects);
+  return directories.filter((path) => !isInside(path, entry) && !isInstalled(path));
+}
+
 function isInstalled(path: string): boolean {
   return path.split(sep).includes("node_modules");
 }

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { linkedDirectories } from "./packageFiles.js";
 import { packPolicy } from "./policy.js";
 
 /** A project with its own package `packages/app`, which `node_modules/app` links to. */
@@ -54,6 +55,9 @@ describe("without the files of the project, a pack reads", () => {
     // A part of the project may depend on another one.
     expect(readable(pack)).toEqual([pack, join(project, "packages/app"), "/runtime.js"]);
     expect(readable(stranger)).toEqual([stranger, "/runtime.js"]);
+    // What is left is shown to the user.
+    const linked = (folder: string) => linkedDirectories(join(folder, "index.js"), [project]);
+    expect([linked(pack), linked(stranger)]).toEqual([[join(project, "packages/app")], []]);
   });
 });
 

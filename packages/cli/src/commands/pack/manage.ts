@@ -4,7 +4,7 @@ import type { PackServices } from "@agent/core";
 import { serviceNames } from "@agent/core/host";
 import type { Isolation, IsolationLevel, PackManifest } from "@agent/core/isolation";
 import { errorMessage, quote } from "@agent/core/toolkit";
-import { canonicalPath, didYouMean, escapeToLine, KEY_VARIABLES } from "@agent/internal";
+import { canonicalPath, didYouMean, escapeToLine, KEY_VARIABLES, quotePath } from "@agent/internal";
 import { ensurePrivateDirectory, sizeText } from "@agent/terminal/host";
 import { latestCommit, parseGitSource } from "../../assembly/packages/gitArchive.js";
 import { findManualInstall } from "../../assembly/packages/manualInstall.js";
@@ -20,6 +20,7 @@ import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { userPackagesDirectory } from "../../process/paths.js";
 import { jitiFile } from "../../process/requireCjs.js";
+import { accessRules } from "../../settings/access.js";
 import { readConfigText } from "../../settings/config/configText.js";
 import { configFile, editConfig, keepTrust, newConfigFile } from "../../settings/config/editConfig.js";
 import { addPack, enableTools, removePack, removeTraces } from "../../settings/config/editPacks.js";
@@ -355,10 +356,12 @@ async function examineIsolated(
 ): Promise<Examined> {
   const { name, folder } = candidate;
   const { print } = asking;
-  const { grantsOf } = await import("@agent/core/isolation");
+  const { grantsOf, linkedDirectories } = await import("@agent/core/isolation");
   let manifest: PackManifest;
   try {
     const entry = realpathSync(entryOf(folder));
+    for (const path of linkedDirectories(entry, accessRules(process.cwd(), []).writable ?? []))
+      print(`It also reads ${escapeToLine(quotePath(path))}, to which its folder links.\n`);
     manifest = await withLateTools(await isolation.inspect(entry), entry, isolation, asking);
   } catch (error) {
     throw new CliError(
