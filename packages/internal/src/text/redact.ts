@@ -21,12 +21,14 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /**
  * Returns a function that replaces every known secret of at least 8 characters with `[secret]`: verbatim, in any letter
  * case, URL-encoded, JSON-escaped, HTML-escaped, in base64 at any alignment (so also inside `user:key`), or in hex.
- * `secrets` is called for each text, so the list may grow.
+ * `secrets` is called for each text that may contain one, so the list may grow.
  */
 export function createRedactor(secrets: () => readonly string[]): (text: string) => string {
   let known = "";
   let pattern: RegExp | undefined;
   return (text) => {
+    // No form of a secret is shorter, and reading the environment costs more than the rest of a short call.
+    if (text.length < SHORTEST_SECRET) return text;
     const current = secrets().filter((secret) => secret.length >= SHORTEST_SECRET);
     const key = current.join("\0");
     if (key !== known) {
