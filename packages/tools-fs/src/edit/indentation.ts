@@ -1,4 +1,5 @@
 import { codeOf, literalLines } from "./code.js";
+import { contentLines } from "./textLines.js";
 
 const LONGEST_INDENT = 200;
 /** The widths of a step in blanks. */
@@ -134,9 +135,8 @@ export function tabWriter(
   const step = smallestStep(widths);
   const isStep = STEPS.includes(step) && widths.every((width) => width % step === 0);
   // Spaces alone that stand for fewer tabs than all lines of old_text have: their step is not known.
-  const fewest = Math.min(
-    ...oldText.split("\n").flatMap((line) => (line.trim() === "" ? [] : [tabsOf(line)])),
-  );
+  const tabs = contentLines(oldText).map(tabsOf);
+  const fewest = tabs.reduce((least, count) => Math.min(least, count), tabs[0] ?? 0);
   const shallow = [...newText.matchAll(/^( {2,})(?=\S)/gm)].find(
     ([, spaces = ""]) => spaces.length / step < fewest,
   );

@@ -1,5 +1,5 @@
 /** A string of several lines, or of one line in the same marks. */
-export interface Literal {
+interface Literal {
   /** The mark that opens it. */
   readonly mark: string;
   /** Where its content begins and ends. */

@@ -1,6 +1,6 @@
 import { codeOf, literalLines } from "./code.js";
 import type { FileKind } from "./fileKind.js";
-import { newlinesBetween } from "./textLines.js";
+import { contentLines, newlinesBetween } from "./textLines.js";
 
 /** Both texts of an edit in another interpretation, and what was changed. */
 export interface Rewritten {
@@ -141,10 +141,6 @@ function areNumbered(text: string, fewest: number): boolean {
       (number, index) => Number.isInteger(number) && (index === 0 || number > (numbers[index - 1] ?? 0)),
     )
   );
-}
-
-function contentLines(text: string): string[] {
-  return text.split("\n").filter((line) => line.trim() !== "");
 }
 
 function withoutFences(oldText: string, newText: string): Rewritten | undefined {

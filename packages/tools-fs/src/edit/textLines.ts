@@ -87,3 +87,8 @@ export function lineBreakFinder(text: string): (start: number) => string | undef
     return text[at - 1] === "\r" ? "\r\n" : "\n";
   };
 }
+
+/** The lines of a text that are not blank. */
+export function contentLines(text: string): string[] {
+  return text.split("\n").filter((line) => line.trim() !== "");
+}
