@@ -6,6 +6,7 @@ import nodeFs, {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -117,6 +118,23 @@ describe("going on with a file", () => {
     expect(readdirSync(directory).toSorted()).toEqual(["latest.json", "session.json"]);
   });
 
+  test("leaves no temporary file if a file of version 1 cannot be replaced", async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, "session.json");
+    writeFileSync(
+      path,
+      JSON.stringify({ format: "agent-session", version: 1, systemPrompt: "", messages: [] }),
+    );
+    const conversation = await continued(path);
+    const onError = vi.fn();
+    recordSession(conversation, path, { onError });
+    rmSync(path);
+    mkdirSync(path);
+    conversation.append(user("two"));
+    expect(onError).toHaveBeenCalledOnce();
+    expect(readdirSync(directory)).toEqual(["session.json"]);
+  });
+
   test("notes another system prompt, and does not rewrite the old one", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     await saveSession(path, { systemPrompt: "old", messages: [user("one")] });
@@ -191,6 +209,10 @@ describe("files that are not to be written", () => {
     writeFileSync(path, "dear diary\n");
     expect(() => recordSession(new Conversation(), path)).toThrow(/not an intact session/);
     expect(readFileSync(path, "utf8")).toBe("dear diary\n");
+  });
+
+  test("refuses what is not a conversation", () => {
+    expect(() => recordSession({} as Conversation, "a.jsonl")).toThrow("conversation must be a Conversation");
   });
 
   test("refuses an impossible path immediately", () => {

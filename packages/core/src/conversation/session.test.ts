@@ -87,6 +87,48 @@ describe("saving and loading", () => {
     },
   );
 
+  test.each<[damage: string, line: object | string, problem: string]>([
+    ["is not JSON", "{", "line 2 is not an entry of a session"],
+    ["is an unknown entry", { type: "other" }, "line 2 is not an entry of a session"],
+    [
+      "replaces messages by none",
+      { type: "replace", start: 0, count: 0 },
+      "line 2 replaces messages by none",
+    ],
+    ["is a state of no pack", { type: "state", at: 0, value: 1 }, "line 2 is not the state of a pack"],
+    [
+      "spends less than nothing",
+      { type: "spent", tokens: -1, cost: 0 },
+      "line 2 does not say what was spent",
+    ],
+    ["spends no cost", { type: "spent", tokens: 1 }, "line 2 does not say what was spent"],
+    ["suspends no answer", { type: "suspended", calls: [] }, "and no answer asked for them"],
+    [
+      "is the result of no call",
+      { type: "result", message: { role: "tool", tool_call_id: "x", content: "r" } },
+      "messages[0] answers a tool call no one made",
+    ],
+    ["has a system prompt that is not text", { type: "system", systemPrompt: 7 }, '"systemPrompt" is not'],
+  ])("names a line of a session that %s", async (_, line, problem) => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    const header = { format: "agent-session", version: 2, createdAt: "", systemPrompt: "" };
+    const lines = [header, line].map((one) => (typeof one === "string" ? one : JSON.stringify(one)));
+    writeFileSync(path, `${lines.join("\n")}\n`);
+    await expect(loadSession(path)).rejects.toMatchObject({
+      code: "session_invalid",
+      message: expect.stringContaining(problem),
+    });
+  });
+
+  test("refuses changes that are not a conversation, and a save without a file", async () => {
+    expect(() => Conversation.from([{ type: "other" } as never])).toThrow(
+      "The changes do not form a valid conversation: line 2 is not an entry of a session.",
+    );
+    await expect(saveSession("", { systemPrompt: "", messages })).rejects.toThrow(
+      "There is no session file to save to. Set sessionContextFilePath of the Conversation.",
+    );
+  });
+
   test("reports a missing file with a clear error that names it", async () => {
     const path = join(temporaryDirectory(), "nope.json");
     await expect(loadSession(path)).rejects.toThrow(/nope\.json" cannot be read: ENOENT/);

@@ -361,3 +361,19 @@ test("answers the newest message again on retry; edits an earlier one with repla
   );
   expect(() => new Agent(scriptedProvider([])).streamRetry()).toThrow("no message to answer again");
 });
+
+test("returns from whole() the messages that compaction replaced, from a store too", async () => {
+  const { conversation } = await openConversation(memoryStore(), "one");
+  conversation.append({ role: "user", content: "first" });
+  conversation.append({ role: "user", content: "second" });
+  conversation.replace(0, 1, [{ role: "user", content: "a summary", generated: true }]);
+  const whole = await conversation.whole();
+  expect(whole.sessionContext.map(({ content }) => content)).toEqual(["first", "a summary", "second"]);
+});
+
+test("refuses what is not a store", async () => {
+  const store = { load: async () => [] } as unknown as ConversationStore;
+  await expect(openConversation(store, "one")).rejects.toThrow(
+    "store must be a ConversationStore with load() and append(), got",
+  );
+});
