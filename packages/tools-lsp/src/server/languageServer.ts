@@ -94,7 +94,7 @@ export class LanguageServer {
   readonly #rpc: RpcClient;
   readonly #start: ServerStart;
   readonly #documents = new Map<string, OpenDocument>();
-  /** The kind of change of each file that the server was not told about yet. */
+  /** The kind of change of each file that the server does not know about yet. */
   readonly #fileChanges = new Map<string, number>();
   readonly #pushes = new Map<string, Push>();
   readonly #listeners = new Set<() => void>();
