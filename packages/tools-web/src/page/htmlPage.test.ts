@@ -65,6 +65,11 @@ describe("HTML as Markdown", () => {
       "[t](https://other.example/x/y)",
     ],
     ["hidden text", 'a<p hidden>b</p><p style="display: none">c</p><p aria-hidden=true>d</p>e', "ae"],
+    [
+      "no text that is too small or outside of the screen",
+      '<p style="font-size:1px">a</p><p style="font-size: 0 !important">b</p><p style="opacity:.01">c</p><p style="position:absolute; left:-9999px">d</p><p style="clip: rect(0, 0, 0, 0)">e</p><p style="font-size:10px; opacity:0.9; left:-9px">f</p>',
+      "f",
+    ],
     ["a frame", '<iframe src="/inner">no frames</iframe>x', "x\n\n[frame](https://docs.example/inner)"],
     ["foreign content", "<svg><text>x</text></svg>a<svg/>b", "ab"],
   ] as const)("writes %s", async ([, html, expected]) => {

@@ -12,8 +12,9 @@ const BOILERPLATE_ROLES = new Set(
 );
 const BOILERPLATE_CLASS =
   /(?:^|[\s_-])(?:nav|navbar|navigation|menu|sidebar|breadcrumbs?|footer|cookie|consent|banner|advert|ads|social|share|newsletter|skip-?link|related|toc)(?:$|[\s_-])/i;
+// Also text outside of the screen or too small to see, where pages put instructions for models.
 const HIDDEN_STYLE =
-  /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0*)?\s*(?:;|$)|font-size\s*:\s*0(?:px|em|%)?\s*(?:;|$))/i;
+  /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:opacity\s*:\s*0?\.0\d*|opacity\s*:\s*0|font-size\s*:\s*[01](?:\.\d+)?(?:px|pt)|font-size\s*:\s*0(?:\.0\d*)?(?:r?em|%)?)\s*(?:!|;|$)|(?:left|top)\s*:\s*-(?:\d{4}|999)|clip\s*:\s*rect\(0)/i;
 const WIDE = /^(?:div|section|article|main|center|td|table|tbody|tr|font|span)$/;
 // A page with less text than this is shown whole: its main content cannot be distinguished.
 const SMALL_PAGE = 1500;
