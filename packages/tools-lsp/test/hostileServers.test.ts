@@ -49,6 +49,7 @@ describe("an edit succeeds and has no errors added", () => {
 
   test.each([
     ["dies", "die", "exited with code 3. It printed: cannot find the standard library"],
+    ["dies with a stack", "crash", "Error: no such library"],
     ["counts characters in another way", "utf-8", "it counts characters in utf-8"],
     ["prints without end", "endless-noise", "its output is not the language server protocol"],
     ["announces a message of 99 GB", "huge", "it sent a message of 99999999999 bytes"],

@@ -9,6 +9,8 @@ const MAX_MEMORY_CHECK_MS = 2000;
 const MEMORY_CHECK_PAUSE = 100;
 const END_GRACE_MS = 1000;
 const MAX_ERROR_CHARACTERS = 4000;
+/** Lines without the reason: blank ones, and the frames of a stack. */
+const STACK_LINE = /^\s*(?:$|at |\d+: |[Ss]tack backtrace)/;
 /** The maximum unread input of a server. A server that does not read its input would fill the memory of the agent. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
@@ -135,7 +137,8 @@ export class ServerProcess {
   }
 
   #explain(reason: string): string {
-    const said = escapeInvisible(this.#errors.trim().split("\n").slice(-5).join("\n")).slice(-600);
+    const lines = this.#errors.split("\n").filter((line) => !STACK_LINE.test(line));
+    const said = escapeInvisible(lines.slice(-5).join("\n").trim()).slice(-600);
     return said === "" ? reason : `${reason}. It printed: ${said}`;
   }
 
