@@ -80,6 +80,29 @@ test.each([
   expect(await answer).toBe("allow");
 });
 
+test("does not take a key as an answer that filters a list", async () => {
+  const chosen = chat.view.pick("Which model", PLAN);
+  type("n");
+  const answer = ask();
+  type("y");
+  expect(await isPending(answer)).toBe(true);
+  now += PAUSE_MS;
+  type("y");
+  expect(await answer).toBe("allow");
+  expect(chat.view.editor.text).toBe("ny");
+  type("\x7f", "\r");
+  expect(await chosen).toBe("no");
+});
+
+test("takes what is typed right after a choice for the next list", async () => {
+  const first = chat.view.pick("Name", [], { takesText: true });
+  type("Ada", "\r");
+  expect(await first).toBe("Ada");
+  const second = chat.view.pick("Choose", PLAN);
+  type("no", "\r");
+  expect(await second).toBe("no");
+});
+
 test("keeps what is typed when a list opens for the line, and lets Enter choose nothing", async () => {
   type("please do not");
   const answer = chat.view.pick("Carry out this plan?", PLAN, { takesText: true });

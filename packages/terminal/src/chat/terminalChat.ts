@@ -229,12 +229,18 @@ export class TerminalChat {
     else if (name === "down" || name === "ctrl-n") menu?.move(1);
     else if (name === "enter" || name === "tab") {
       const chosen = menu?.selected?.value ?? (picker.takesText ? editor.text : undefined);
-      if (chosen !== undefined) picker.choose(chosen);
+      if (chosen !== undefined) {
+        this.#dialogKeys.sent();
+        picker.choose(chosen);
+      }
     } else if (name === "escape" || name === "ctrl-c") picker.choose(undefined);
     else if (name === "ctrl-d") return false;
     else {
-      if (key.type !== "key") editor.insert(key.text);
-      else editor.press(key.name);
+      if (key.type === "key") editor.press(key.name);
+      else {
+        this.#dialogKeys.typed();
+        editor.insert(key.text);
+      }
       this.view.filterPicker();
     }
     return true;
@@ -394,7 +400,7 @@ class DialogKeys {
     this.#lastTyped = performance.now();
   }
 
-  /** Called when the line was sent: the next key can be an answer. */
+  /** Called when the line was sent, or an item chosen: the next key can be an answer. */
   sent(): void {
     this.#lastTyped = Number.NEGATIVE_INFINITY;
   }
