@@ -24,7 +24,7 @@ Exit codes: 0 done, 1 model, 2 config, 3 tool, 4 refused, 5 turn limit,
 /** The commands in the order of the help. The arguments of each are defined when it is called. */
 const COMMANDS: Readonly<Record<string, string>> = {
   tools: "list every tool: on or off and why, its pack, what it can do",
-  tool: "work with one tool",
+  tool: "run one tool, without a model",
   config: "print the merged settings of all layers",
   init: "write an agent.config.ts and trust it",
   doctor: "check Node, config, packs and provider, and suggest fixes",

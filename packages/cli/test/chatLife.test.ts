@@ -148,7 +148,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await terminal.until("tokens in");
     terminal.press("C-d");
     const screen = await terminal.until("[status 0]");
-    expect(screen).toMatch(/1 request\nEnding job-1: npm run dev\nleft with 0\n\[status 0\]/);
+    expect(screen).toMatch(/1 request\nStopping job-1: npm run dev\nleft with 0\n\[status 0\]/);
     await expectRestored(terminal);
   });
 

@@ -74,7 +74,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     await terminal.until(/│ started\n└ ✓ exit code 0, left running as job-1/);
     await expect.poll(() => terminal.status()).toContain("1 running (/status)");
     terminal.press("C-d");
-    await terminal.until(/Ending job-1: sleep 600[\s\S]*\[status 0\]/);
+    await terminal.until(/Stopping job-1: sleep 600[\s\S]*\[status 0\]/);
   });
 
   test("sends an AGENTS.md in a subdirectory to the model when a tool first touches it, after approval by the user", async () => {

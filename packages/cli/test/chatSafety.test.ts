@@ -103,7 +103,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     await terminal.until(/Run this command\?/);
     // Terminals can send several letters together.
     terminal.send("no force push please");
-    await terminal.until("? no: no force push please\n└ ✗ denied");
+    await terminal.until("? no force push please\n└ ✗ denied");
     expect(existsSync(mark)).toBe(false);
 
     terminal.send(runBash(`touch ${mark}; echo done`));

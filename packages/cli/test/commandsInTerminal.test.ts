@@ -21,6 +21,8 @@ describe.skipIf(!hasTmux)("the built commands in a terminal (skipped without tmu
       `✓ state: trust and sessions in ${box.home}/.local/state/agent (written just now)`,
     );
     expect(model.requests).toHaveLength(1);
+    const narrow = await run(["doctor"], { columns: 60, rows: 60 }).until("[status 0]");
+    expect(narrow.split("\n").filter((line) => !/^(?:[✓✗] | {4}\S|\[status|#?$)/.test(line))).toEqual([]);
     // Commands of tools cannot open the terminal in which a user starts the agent.
     expect(doctor).not.toContain("got through");
     const env = { AGENT_MODEL: "gone", HOME: "/dev/null" };

@@ -96,7 +96,7 @@ export async function evalCommand(names: readonly string[], flags: EvalFlags): P
 }
 
 function exitCodeOf({ ok, stopped, groups }: EvalReport): ExitCode {
-  if (groups.length === 0) throw new CliError("No case runs with these models. Look at --models and --case.");
+  if (groups.length === 0) throw new CliError("No case runs with these models. Check --models and --case.");
   if (ok) return EXIT.done;
   if (groups.some(({ verdict }) => verdict === "fails")) return EXIT.model;
   return stopped === "cost" ? EXIT.budget : EXIT.config;

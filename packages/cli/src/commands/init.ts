@@ -27,9 +27,9 @@ const SHELLS = ["run_bash", "run_powershell"];
 /** Packs outside the default preset, and their purpose. */
 const OPTIONAL_PACKS = {
   "@agent/tools-agents": "sub-agents",
-  "@agent/tools-code": "scripts that call many tools, each call approved",
+  "@agent/tools-code": "scripts that call many tools",
   "@agent/tools-web": "web pages and web search",
-  "@agent/tools-lsp": "new errors after each edit, from the language servers that you have",
+  "@agent/tools-lsp": "new errors after each edit (language servers)",
 } as const;
 
 /** The answers about the shell, if run_bash is enabled. */

@@ -129,7 +129,7 @@ function initOptions(init: Command, { flagsOf, done }: CommandRun): void {
 function evalOptions(command: Command, { flagsOf, done }: CommandRun): void {
   command
     .argument("[files...]", "eval files or folders; default: every *.eval.ts below the directory, if trusted")
-    .option("--models <list>", "the models, separated by commas; scripted answers from the cases themselves")
+    .option("--models <list>", "the models, separated by commas; scripted: the answers in the cases")
     .option("--runs <number>", "how often each model runs a case that does not set it; default 1")
     .option("--case <text>", "only cases with this text in their name")
     .option("--max-cost <dollars>", "what all runs may cost together")
@@ -139,7 +139,7 @@ function evalOptions(command: Command, { flagsOf, done }: CommandRun): void {
     .option("--no-report", "compare with the last report and leave it as it is")
     .option("--json", "the report as JSON")
     .option("-q, --quiet", "no line for each run on standard error")
-    .option("--cwd <directory>", "work there")
+    .option("--cwd <directory>", "work in this directory")
     .option("--provider <name>", "openai, anthropic, google, or a provider's package")
     .option("--base-url <url>", "another address of the provider")
     .option("--max-retries <number>", "how often a failed request is repeated; default 3")

@@ -165,7 +165,7 @@ async function plainFront({ historyFile }: ChatPlaces): Promise<ChatFront> {
 function leavingLines({ agent, options }: ReadyChat): string[] {
   const jobs = runningJobs(agent.registry.services.jobs);
   const ending = jobs.map(
-    ({ id, command }) => `Ending ${escapeToLine(id)}: ${escapeToLine(command.slice(0, 200))}`,
+    ({ id, command }) => `Stopping ${escapeToLine(id)}: ${escapeToLine(command.slice(0, 200))}`,
   );
   return [...ending, ...(options.farewell?.() ?? [])];
 }

@@ -34,7 +34,7 @@ async function listOrRevoke(argument: string, { permissions: current }: Asked): 
   const revoked = /^revoke\s+(\d+)$/.exec(argument)?.[1];
   if (revoked !== undefined) {
     const grant = grants[Number(revoked) - 1];
-    if (!grant) return [`There is no number ${revoked}. /permissions lists them.`];
+    if (!grant) return [`There is no approval ${revoked}. /permissions lists them.`];
     await current.revoke(grant);
     return [`${shownRule(grant.rule)} asks again from now on.`];
   }

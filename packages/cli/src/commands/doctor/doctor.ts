@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Diagnosis } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { countOf, escapeToLine, isInside, temporaryName, withTimeout } from "@agent/internal";
-import { ensurePrivateDirectory } from "@agent/terminal/host";
+import { ensurePrivateDirectory, wrapWords } from "@agent/terminal/host";
 import type { LoadedPack } from "../../assembly/packs/load.js";
 import type { PackSecret } from "../../assembly/packs/secrets.js";
 import { type ToolsInUse, withTools } from "../../assembly/withTools.js";
@@ -17,14 +17,15 @@ import { checkProvider } from "./checkProvider.js";
 
 const OLDEST_NODE = [20, 19] as const;
 const DIAGNOSIS_LIMIT_MS = 30_000;
+const INDENT = "    ";
 
 /** `agent doctor`: tests what works on this machine, and explains how to fix what does not. */
 export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
   let broken = false;
   const show = (one: Diagnosis, counts = false): void => {
     broken ||= counts && !one.ok;
-    print(`${one.ok ? "✓" : "✗"} ${escapeToLine(`${one.subject}: ${one.detail}`)}\n`);
-    if (!one.ok && one.cure) print(`    ${escapeToLine(one.cure)}\n`);
+    printRow(`${one.ok ? "✓" : "✗"} ${escapeToLine(`${one.subject}: ${one.detail}`)}`);
+    if (!one.ok && one.cure) printRow(`${INDENT}${escapeToLine(one.cure)}`);
   };
   show(checkNode(), true);
   try {
@@ -44,6 +45,13 @@ export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
     show({ subject: "config", ok: false, detail: errorMessage(error) }, true);
   }
   return broken ? EXIT.config : EXIT.done;
+}
+
+/** Wraps a line between words in a terminal, which would break inside them. */
+function printRow(line: string): void {
+  const { isTTY, columns } = process.stdout;
+  const rows = isTTY && columns ? wrapWords(line, columns, INDENT.length) : [line];
+  print(`${rows.join("\n")}\n`);
 }
 
 function checkNode(): Diagnosis {

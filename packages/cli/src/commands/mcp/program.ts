@@ -87,7 +87,7 @@ function addOptions(command: Command): Command {
     .option("--user", "into your own config instead of the project's")
     .option("-y, --yes", "ask nothing")
     .option("--json", "as JSON")
-    .option("--cwd <directory>", "work there")
+    .option("--cwd <directory>", "work in this directory")
     .option("--config <file>", "use this config file and no other of the project")
     .option("--trust", "trust the project's config as it is now");
 }

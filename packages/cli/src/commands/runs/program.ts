@@ -38,7 +38,7 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
     .option("--delay <time>", "start it after this time: 2h")
     .option("--at <time>", "start it at this time: 2026-03-01T09:00, in the local time zone, or with one")
     .option("--max-cost <dollars>", "at this cost it waits for a decision: agent runs approve")
-    .option("--max-tokens <number>", "as --max-cost, with tokens of requests and answers together")
+    .option("--max-tokens <number>", "the same for tokens, of requests and answers together")
     .option("--follow", "show it until it ends")
     .action(async (words: string[], _, self: Command) => {
       const { startCommand } = await import("./start.js");
@@ -56,13 +56,13 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
       const { listCommand } = await import("./list.js");
       done(await listCommand(flagsOf(self)));
     });
-  command("show", "everything about one run")
+  command("show", "show everything about one run")
     .argument("<id>")
     .action(async (id: string, _, self: Command) => {
       const { showCommand } = await import("./show.js");
       done(await showCommand(id, flagsOf(self)));
     });
-  command("follow", "what a run does, until it ends; the exit code tells how it ended")
+  command("follow", "show what a run does until it ends; the exit code tells how it ended")
     .argument("<id>")
     .option("--after <cursor>", "continue after this event")
     .action(async (id: string, _, self: Command) => {
@@ -98,7 +98,7 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
       const { sendCommand } = await import("./operate.js");
       done(await sendCommand(id, words, flagsOf(self)));
     });
-  command("steps", "what a run has completed: answers of the model and calls, with numbers")
+  command("steps", "list what a run has completed: answers of the model and calls, with numbers")
     .argument("<id>")
     .action(async (id: string, _, self: Command) => {
       const { stepsCommand } = await import("./operate.js");
@@ -128,7 +128,7 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
       const { pruneCommand } = await import("./change.js");
       done(await pruneCommand(flagsOf(self)));
     });
-  command("limit", "what a tenant's runs may use together, on all workers")
+  command("limit", "limit what a tenant's runs may use together, on all workers")
     .argument("<tenant>")
     .option("--concurrency <number>", 'runs at one time, or "none"')
     .option("--model-calls <number>", 'model requests per minute, or "none"')
@@ -187,17 +187,20 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
     .option("--port <number>", "default: a free one")
     .option("--tenant <name>", "only the runs of this tenant")
     .option("--roles", "print an address for each role: viewer, approver and admin")
-    .option("--board <address>", "where the queue's own board is, for a link; default $AGENT_RUNS_BOARD")
+    .option(
+      "--board <address>",
+      "the address of the queue's own board, for a link; default $AGENT_RUNS_BOARD",
+    )
     .action(async (_, self: Command) => {
       const { serveCommand } = await import("./serve.js");
       done(await serveCommand(flagsOf(self)));
     });
   settingsOptions(command("work", "run a worker for the runs that were started in this directory"))
     .option("--concurrency <number>", "how many at a time", "4")
-    .option("--label <label>", "take runs that ask for it, too (repeatable)", collect)
-    .option("--name <name>", "a name for this worker in lists; default: the machine's name")
+    .option("--label <label>", "also take runs that ask for this label (repeatable)", collect)
+    .option("--name <name>", "the name of this worker in lists; default: the machine's name")
     .option("--lease <time>", "how long it may send no heartbeat before others take its runs", "10s")
-    .option("--drain", "end when no run is left")
+    .option("--drain", "exit when no run is left")
     .option(
       "--retry-attempts <number>",
       "how often a run asks a failing model again without progress; default 500",
