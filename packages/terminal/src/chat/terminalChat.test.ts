@@ -80,6 +80,16 @@ test.each([
   expect(await answer).toBe("allow");
 });
 
+test("names the keys of a question on Enter, which answers nothing", async () => {
+  const answer = ask();
+  const hint = vi.spyOn(chat.view, "hint");
+  type("\r");
+  expect(hint).toHaveBeenLastCalledWith(["Press one of the keys above."]);
+  expect(await isPending(answer)).toBe(true);
+  type("y");
+  expect(await answer).toBe("allow");
+});
+
 test("does not take a key as an answer that filters a list", async () => {
   const chosen = chat.view.pick("Which model", PLAN);
   type("n");

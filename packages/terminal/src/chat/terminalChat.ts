@@ -413,6 +413,7 @@ class DialogKeys {
       return true;
     }
     if (dialog.writesReason) return this.#writeReason(dialog, key);
+    if (name === "enter") this.#view.hint([UNCLEAR]);
     if (name !== undefined && name !== "tab") return !PASSED_ON.includes(name);
     if (key.type === "paste") return true;
     if (key.type === "text" && performance.now() - this.#lastTyped < TYPING_MS) {
