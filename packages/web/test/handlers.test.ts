@@ -1014,6 +1014,8 @@ test("passes tools the context of the client that sent the message, and refuses 
     },
     open: open_,
   });
+  // One that names no context fits any agent.
+  createChatHandlers({ identify: browserCookie(), open: open_ });
   // @ts-expect-error the context has another form
   createChatHandlers({ identify: () => ({ id: "desk", context: { name: "Ann" } }), open: open_ });
   const server = await nodeHttp(handlers);

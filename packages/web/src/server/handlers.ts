@@ -55,7 +55,7 @@ export interface ChatHandlersOptions<Context = unknown> extends OriginOptions {
 }
 
 /** The id of a conversation, or the id with more about the client that sent the request. */
-export type Identity<Context = unknown> =
+export type Identity<Context = never> =
   | string
   | {
       readonly id: string;
@@ -319,7 +319,7 @@ export function createChatHandlers<Context = unknown>(options: ChatHandlersOptio
   return handlers;
 }
 
-type Who = Extract<Identity, object>;
+type Who = Extract<Identity<unknown>, object>;
 type Answer = (id: string, who: Partial<Who>) => Response | Promise<Response>;
 
 /** Handlers by name. On the global object: a reloaded module has lost its variables. */
