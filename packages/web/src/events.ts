@@ -32,8 +32,8 @@ export interface PendingQuestion extends Omit<PersonQuestion, "signal"> {
  */
 export type ChatEvent = { readonly at?: string } & (
   | AgentEvent
-  /** The whole state: the first event of every connection. */
-  | { readonly type: "snapshot"; readonly state: ChatState }
+  /** The whole state: the first event of every connection, which has the name that the answers to actions have too. */
+  | { readonly type: "snapshot"; readonly state: ChatState; readonly chat?: string }
   /** A user message was accepted and is being answered. With `replaces`, that message and all after it are removed. */
   | { readonly type: "sent"; readonly id: string; readonly content: Content; readonly replaces?: string }
   /** A saved conversation continues: calls that waited for a decision when it was saved are asked about again. */

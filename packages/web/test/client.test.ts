@@ -7,6 +7,7 @@ import {
   type ChatClientState,
   createChatClient,
 } from "../src/client/client.js";
+import { browserCookie } from "../src/server/browserCookie.js";
 import { type ChatHandlersOptions, createChatHandlers } from "../src/server/handlers.js";
 import { SERVERS } from "./servers.js";
 
@@ -94,6 +95,49 @@ test("connects again with an action that the server accepts after it had refused
   );
   expect(messages).toMatchObject([{ content: "Hi" }, { blocks: [{ text: "Hello." }] }]);
   expect(error).toBeUndefined();
+});
+
+test("shows the conversation that its actions reach, also after another login in another tab", async () => {
+  const { url } = await serve(["Hello, Bob."]);
+  let user = "ann";
+  const client = connect({ url, headers: () => ({ authorization: `Bearer ${user}` }) });
+  await until(client, ({ connection }) => connection === "open");
+  user = "bob";
+  expect(await client.send("Hi")).toBe(true);
+  const { messages } = await until(
+    client,
+    ({ messages: [, answer], status }) => !!answer && status === "idle",
+  );
+  expect(messages).toMatchObject([{ content: "Hi" }, { blocks: [{ text: "Hello, Bob." }] }]);
+});
+
+test("keeps two tabs of a new browser in the same conversation", async () => {
+  const { url } = await serve([], {
+    identify: browserCookie(),
+    open: () => new Agent(scriptedProvider(["Hello."])),
+  });
+  let cookie = "";
+  const real = globalThis.fetch;
+  // The cookies of a browser: of two answers that arrive at the same time, the later one counts.
+  const opened: Promise<Response>[] = [];
+  const browser = vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
+    const sent = real(input, { ...init, headers: { ...(init?.headers as object), cookie } });
+    if (opened.length < 2) {
+      opened.push(sent);
+      await vi.waitFor(() => expect(opened).toHaveLength(2));
+      await Promise.all(opened);
+    }
+    const response = await sent;
+    cookie = response.headers.get("set-cookie")?.split(";")[0] ?? cookie;
+    return response;
+  });
+  onTestFinished(() => browser.mockRestore());
+  const tabs = [connect({ url }), connect({ url })] as const;
+  for (const tab of tabs) await until(tab, ({ connection }) => connection === "open");
+  for (const [index, tab] of tabs.entries()) {
+    expect(await tab.send(`Hi from ${index}`)).toBe(true);
+    await until(tab, ({ messages }) => JSON.stringify(messages).includes(`Hi from ${index}`));
+  }
 });
 
 test("reports why an action was refused until the next one, and never rejects", async () => {

@@ -64,6 +64,8 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
   let chat: ChatState = EMPTY_CHAT;
   let connection: ChatClientState["connection"] = "connecting";
   let refusal: string | undefined;
+  /** The name of the conversation that is shown. */
+  let shown: string | undefined;
   let state: ChatClientState = { ...chat, connection };
   let disconnect: (() => void) | undefined;
 
@@ -86,6 +88,7 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
       onEvent(event) {
         if (connection !== "open") refusal = undefined;
         connection = "open";
+        if (event.type === "snapshot" && event.chat !== undefined) shown = event.chat;
         chat = reduceChat(chat, event);
         changed();
       },
@@ -102,6 +105,7 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
     });
   const reconnect = (): void => {
     disconnect?.();
+    shown = undefined;
     connection = "connecting";
     disconnect = connect();
   };
@@ -114,9 +118,10 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
       });
       refusal = response.ok ? undefined : await reasonOf(response);
       if (response.ok) {
-        await response.body?.cancel();
-        // The client was let in again, for example after a login: without the events the page would not show the answer.
-        if (connection === "refused" && disconnect) reconnect();
+        const { chat: reached = shown }: { chat?: string } = await response.json().catch(() => ({}));
+        // After a login, here or in another tab, the page would not show what it has sent.
+        const isOther = shown !== undefined && reached !== shown;
+        if (disconnect && (isOther || connection === "refused")) reconnect();
       }
     } catch {
       refusal = "The server cannot be reached.";

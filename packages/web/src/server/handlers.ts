@@ -283,8 +283,9 @@ export function createChatHandlers<Context = unknown>(options: ChatHandlersOptio
       if (actions !== undefined && !(Array.isArray(actions) && actions.includes(action.type))) {
         throw new ActionError(403, `You may not ${action.type} in this conversation.`);
       }
-      await (await find(id)).act(action, context);
-      return Response.json({ ok: true }, { status: 202 });
+      const chat = await find(id);
+      await chat.act(action, context);
+      return Response.json({ ok: true, chat: chat.name }, { status: 202 });
     });
 
   const preflight = async (request: Request): Promise<Response> => {
@@ -420,7 +421,7 @@ function eventStream(
         // The reader may have disconnected while the conversation was opened.
         if (signal.aborted) return leave();
         signal.addEventListener("abort", leave, { once: true });
-        show({ type: "snapshot", state: chat.state });
+        show({ type: "snapshot", state: chat.state, chat: chat.name });
       },
       cancel: () => release(),
     },

@@ -63,6 +63,8 @@ const SUSPEND_MS = 3000;
  * continues when all pages are closed; a page that reconnects gets the state first.
  */
 export class LiveChat {
+  /** Tells a page whether its actions reach the conversation that it shows. Not the id, which may be a secret. */
+  readonly name = crypto.randomUUID();
   readonly #followers = new Set<Follower>();
   readonly #waiting = new Map<string, (decision: ApprovalDecision | "suspend") => void>();
   readonly #asked = new Map<

@@ -132,6 +132,11 @@ export class RunChat {
     return this;
   }
 
+  /** The same on every server. Pages know the id by those of the messages. */
+  get name(): string {
+    return this.#options.id;
+  }
+
   get state(): ChatState {
     return this.#state;
   }
