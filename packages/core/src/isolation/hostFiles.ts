@@ -25,6 +25,8 @@ const FLAGS = new Map([
 ]);
 /** Installed packages: the agent and other programs run their code, with the rights of the user. */
 const PACKAGES = "node_modules";
+/** Instructions for models: what a pack writes there would be obeyed after the pack was removed. */
+const INSTRUCTIONS = ["AGENTS*.md", "CLAUDE*.md", "GEMINI*.md"];
 
 /**
  * Changes files of the project for a pack, which cannot do so itself. Stricter than the file tools: nothing that is hidden or
@@ -97,9 +99,11 @@ export class HostFiles {
     if (target === root || !isInside(root, target)) refuse("it is outside the project");
     if (names.some((name) => name.startsWith("."))) refuse("it is hidden");
     if (names.includes(PACKAGES)) refuse("it is an installed package");
-    const patterns = [...PROTECTED_FILES.map(({ pattern }) => pattern), ...protectedNames].map((pattern) =>
-      foldPath(pattern.replace(/#.*$/, "")),
-    );
+    const patterns = [
+      ...PROTECTED_FILES.map(({ pattern }) => pattern),
+      ...INSTRUCTIONS,
+      ...protectedNames,
+    ].map((pattern) => foldPath(pattern.replace(/#.*$/, "")));
     const isNamed = (pattern: string): boolean =>
       pattern.includes("/")
         ? `/${folded}/`.includes(`/${pattern}/`)

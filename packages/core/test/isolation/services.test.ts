@@ -432,6 +432,7 @@ describe.skipIf(!isEnforced)("an isolated pack with more than tools", () => {
         expect(await run("b.txt", "writeFile", "write_unsaid")).toContain("does not declare that it writes");
         for (const path of [
           ...[".git/config", ".hidden", "a/.npmrc", "package.json", "PACKAGE.json", "packs.lock.json"],
+          ...["AGENTS.md", "a/Claude.local.md"],
           ...["sub/agent.config.ts", "state/x", "out/escaped", "../../../etc/escaped", "secret/key"],
         ]) {
           expect([path, await run(path, "writeFile")]).toEqual([
