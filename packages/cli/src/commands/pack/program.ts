@@ -126,6 +126,6 @@ export function packCommands(pack: Command, { done }: CommandRun): void {
     });
 }
 
-function collect(value: string, earlier: string[]): string[] {
+function collect(value: string, earlier: readonly string[] = []): string[] {
   return [...earlier, ...value.split(",")];
 }
