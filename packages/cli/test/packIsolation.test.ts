@@ -158,6 +158,23 @@ test("a pack that calls itself one of ours is not added from an archive", async 
   expect([existsSync(escaped), existsSync(join(box.project, "agent.config.json"))]).toEqual([false, false]);
 });
 
+test.skipIf(!isEnforced)(
+  "says where an archive is, and that it replaces a pack of the same name",
+  async () => {
+    const box = new Sandbox();
+    const registry = await NpmRegistry.start(box);
+    box.write("package.json", "{}");
+    const add = (specifier: string) => box.run(["pack", "add", specifier, "--yes"], { env: registry.env });
+    registry.publish("1.0.0", probe("1"));
+    expect((await add(NAME)).stdout).not.toContain("replaces");
+    registry.publish("1.1.0", probe("2"));
+    const archive = join(box.root, "version-1.1.0", "package.tgz");
+    const { stdout } = await add(archive);
+    expect(stdout).toContain(`${NAME} 1.1.0 is in "${archive}".\n`);
+    expect(stdout).toContain(`It replaces ${NAME} 1.0.0, which you added before.\n`);
+  },
+);
+
 test.each(["npm:agent-pack-greeter@0.9.0", "URL"])(
   "a pack that would install %s under the name of one of ours is not added",
   async (given) => {

@@ -92,7 +92,8 @@ export async function withCandidate(
       const { name, folder } = await stagePackage(tarball ?? specifier, join(staging, "package"));
       if (tarball !== undefined) refuseOwnName(name, specifier);
       const install = () => installChecked({ name, folder, place, user, tarball });
-      return await use({ name, folder, where: "was downloaded", install });
+      const where = tarball === undefined ? "was downloaded" : `is in ${escapeToLine(quotePath(path))}`;
+      return await use({ name, folder, where, install });
     });
   }
   const folder = named === undefined ? undefined : reachableFolder(named, directory);

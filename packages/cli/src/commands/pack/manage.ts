@@ -169,6 +169,11 @@ async function examineAndSelect(parameters: PackAddParameters, candidate: Candid
   if (!isRegistryName(specifier) && !isPath(name)) warnOfLookalikes(name, parameters);
   const found = await examine(parameters, candidate);
   if (found === undefined) return EXIT.done;
+  const { [name]: before } = readPackLock(lockFileOf(directory, user));
+  if (before && before.files !== found.files) {
+    const from = before.git ? ` from ${before.git.source}` : "";
+    print(`It replaces ${escapeToLine(`${name} ${before.version}${from}`)}, which you added before.\n`);
+  }
   print(`${escapeToLine(name)} brings:\n${await listOf(found, candidate)}`);
   await confirmSending(found, undefined, parameters, candidate);
   const enable = await toolsToEnable(parameters, found);
