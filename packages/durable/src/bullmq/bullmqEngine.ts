@@ -451,7 +451,10 @@ export async function postgresTickets(
   schema: string,
 ): Promise<TicketBackend & { close(): void }> {
   const { createPostgresBackend, withBackend } = await load("bullmq", () => import("bullmq"));
-  const backend = withBackend(createPostgresBackend);
+  // Without BullMQ's options for a worker, which would give each its own connection that waits for tickets: a worker asks
+  // for them. A cut of that connection while it is opened or closed would crash the process.
+  const createBackend: typeof createPostgresBackend = (name, options) => createPostgresBackend(name, options);
+  const backend = withBackend(createBackend);
   const connection = { ...config, schema, migrate: true, max: 2 };
   return {
     createQueue: (name) => new backend.Queue(name, { connection, defaultJobOptions: KEEP_NOTHING }) as never,

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startProxy } from "../../test/proxy.js";
-import { POSTGRES_URL, testSchema, withServers } from "../../test/servers.js";
+import { POSTGRES_URL, query, testSchema, withServers } from "../../test/servers.js";
 import { clientConfig, postgresTickets } from "./bullmqEngine.js";
 import { Tickets } from "./tickets.js";
 
@@ -33,6 +33,21 @@ describe.skipIf(!withServers)("the queues", () => {
     await tickets.open([KIND], 1000);
     await tickets.open([KIND], 1000);
     expect(checked).toEqual([false, true]);
+  });
+
+  test("keep no connection to Postgres that waits for tickets", async () => {
+    const { postgres, schema } = await testSchema();
+    const backend = await postgresTickets(clientConfig(postgres, 30_000), `${schema}_queue`);
+    const tickets = new Tickets(backend, schema, () => undefined);
+    onTestFinished(() => tickets.close());
+    await tickets.open([KIND], 1000);
+    await tickets.add(KIND.name, "run", 0, 1);
+    const ticket = await tickets.next(KIND.name);
+    expect(ticket?.runId).toBe("run");
+    await ticket?.done();
+    // BullMQ names such a connection after its queue.
+    const waiting = `select 1 from pg_stat_activity where application_name like '${schema}%'`;
+    expect(await query(waiting)).toEqual([]);
   });
 
   test("queue a ticket with the next attempt if the database was not there for the first one", async () => {
