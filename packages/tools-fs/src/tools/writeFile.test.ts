@@ -248,6 +248,14 @@ test("writes a name of 250 bytes, and refuses a longer one with a message, leavi
   expect(readdirSync(directory)).toEqual([longest]);
 });
 
+test("removes the parents it created, and no others, if the file cannot be written", async () => {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, "old"));
+  const path = join(directory, "old/new/deep", "x".repeat(256));
+  expect(await fileTools()("write_file", { path, content: "x" })).toContain("ENAMETOOLONG");
+  expect(readdirSync(directory, { recursive: true })).toEqual(["old"]);
+});
+
 const ODD_NAMES = [
   "a\nb",
   "😀",
