@@ -96,6 +96,20 @@ test("counts dollars by the price of the model, cached input for less", async ()
   expect(asked.requests).toHaveLength(1);
 });
 
+test("counts what an earlier process has spent if a journal replays its answer", async () => {
+  const { provider } = model([{ tool: "look" }], { inputTokens: 5000, outputTokens: 20 });
+  const request = { messages: [], tools: [], signal: new AbortController().signal };
+  const recorded = await provider.respond(request);
+  const steps: AgentOptions["steps"] = {
+    answer: ({ turn }, ask) => (turn === 1 ? Promise.resolve(recorded) : ask()),
+    call: (_key, run) => run(),
+  };
+  const asked = model(["never"]);
+  const agent = agentOf(asked, { maxTokens: 5050, steps });
+  expect((await failureOf(agent.chat("go"))).message).toMatch(/5,?020 tokens spent/);
+  expect(asked.requests).toHaveLength(0);
+});
+
 test("limits one message without limiting the next", async () => {
   const asked = model([{ tool: "look" }, "never", "answer"]);
   const agent = agentOf(asked);
