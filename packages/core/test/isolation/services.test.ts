@@ -123,7 +123,7 @@ describe.skipIf(!isEnforced)("an isolated pack with more than tools", () => {
     ).toEqual([false, true, true, true]);
   });
 
-  test("needs a separate yes for a pack that calls other tools and may connect", () => {
+  test("needs separate approval for a pack that calls other tools and may connect", () => {
     const calls = readManifest({ ...manifest, needs: { calls: true, hosts: ["a.example"] }, hooks: [] });
     const grants = grantsOf(calls);
     expect(readGrants(JSON.parse(JSON.stringify(grants)))).toEqual(grants);

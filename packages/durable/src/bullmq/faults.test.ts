@@ -133,7 +133,7 @@ describe.skipIf(!withServers)("faults of the database", () => {
       far.pipe(near);
       near.on("data", (data: Buffer) => {
         if (!isSilent) far.write(data);
-        // Who takes a ticket gives it a token of this process.
+        // Taking a ticket marks it with a token of this process.
         else if (data.includes(`${process.pid}-`)) onAsked();
       });
     });

@@ -241,7 +241,7 @@ async function examineAndUpdate(
   const installed = install ? installedCandidate(candidate, place) : folder;
   const isCurrent = installed !== undefined && digestFiles(installed) === digestFiles(folder);
   const file = configFile(directory, user) ?? newConfigFile(directory, user);
-  // A pack that was added without isolation stays without it until the user asks for it. A lock of others decides nothing.
+  // A pack that was added without isolation stays without it until the user asks for it. A lock that the user did not approve has no say.
   const approved = user || isLockTrusted(file) ? locked : undefined;
   const accepted = isolation ?? (approved && (approved.isolation?.required ?? "none"));
   if (
