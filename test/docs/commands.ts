@@ -171,7 +171,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "addresses of servers: packages/cli/test/runsServers.test.ts; files: packages/durable/src/files/faults.test.ts",
   "docs/fleets.md#tenants": "packages/cli/test/runs.test.ts",
   "docs/fleets.md#outages": "packages/cli/test/runs.test.ts",
-  "docs/fleets.md#later-and-not-too-late": "workers run until they are stopped: packages/cli/test/runs.test.ts",
+  "docs/fleets.md#later-and-not-too-late":
+    "workers run until they are stopped: packages/cli/test/runs.test.ts",
   "docs/fleets.md#again-and-again": "packages/cli/test/runsOperate.test.ts",
   "docs/fleets.md#further-messages-steps-and-forks": "packages/cli/test/runsOperate.test.ts",
   "docs/fleets.md#many-at-a-time": "packages/cli/test/runsOperate.test.ts",

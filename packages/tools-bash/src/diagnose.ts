@@ -88,7 +88,11 @@ export async function diagnoseWindows(
           ? `run_bash uses ${findShell().label}; ${instead}`
           : `${problem} Here ${instead}`,
     },
-    { subject: "timeout", ok: true, detail: "the command and its child processes are stopped by taskkill /T" },
+    {
+      subject: "timeout",
+      ok: true,
+      detail: "the command and its child processes are stopped by taskkill /T",
+    },
     {
       subject: "limits",
       ok: false,

@@ -104,7 +104,9 @@ describe("an abort", () => {
     const { outcome, text } = await prepared.run({ signal: controller.signal, onOutput });
     expect(outcome).toBe("aborted");
     expect(JSON.parse(text)).toMatchObject({ stdout: "before\n", exit_code: -1, aborted: true });
-    expect(JSON.parse(text).stderr).toContain("[aborted; the command and everything it started were stopped.]");
+    expect(JSON.parse(text).stderr).toContain(
+      "[aborted; the command and everything it started were stopped.]",
+    );
     expect(processesWith(ownTag)).toEqual([]);
     await registry.dispose();
   });

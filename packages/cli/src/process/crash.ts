@@ -48,7 +48,9 @@ export class CrashGuard {
     process.on("unhandledRejection", crash);
     process.on("exit", (code) => {
       if (this.#released) return;
-      this.#end(`the process exited${this.#whileRunning()}, before the run had finished (exit code ${code}).`);
+      this.#end(
+        `the process exited${this.#whileRunning()}, before the run had finished (exit code ${code}).`,
+      );
       process.exitCode = EXIT.crashed;
     });
   }

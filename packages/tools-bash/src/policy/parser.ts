@@ -324,8 +324,7 @@ class Parser {
     // "&>", "|&", ";;", "&!", "((" and the like are separate operators in some shells.
     const isJoined = text === "&" ? !/^[ \t\n)]?$/.test(next) : /[;&|<>!]/.test(next);
     if (/[()]/.test(char) ? char === "(" && /[()#?*+@!]/.test(next) : isJoined) {
-      const instead =
-        text === "&" ? 'write "> file 2>&1", or a space after "&"' : "put a space between them";
+      const instead = text === "&" ? 'write "> file 2>&1", or a space after "&"' : "put a space between them";
       throw this.#refusal("operators joined to one", instead);
     }
     if (char === ")" && next === "(") throw this.#refusal('")("', "put a separator between them");

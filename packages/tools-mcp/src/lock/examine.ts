@@ -157,9 +157,7 @@ function visit(schema: unknown, isReachable: boolean, seen: Set<string>): void {
 function checkDeclaration(schema: Record<string, unknown>, isReachable: boolean, seen: Set<string>): void {
   const name = schema[KEY];
   if (typeof name !== "string" || !HEADER_NAME.test(name)) {
-    throw new Error(
-      `its schema wants an argument as a header with an invalid name: ${quote(String(name))}`,
-    );
+    throw new Error(`its schema wants an argument as a header with an invalid name: ${quote(String(name))}`);
   }
   if (!isReachable || typeof schema.type !== "string" || !TYPES.includes(schema.type)) {
     throw new Error(

@@ -160,7 +160,8 @@ function commandServer(
   data: string,
 ): PluginServer | string {
   if (typeof command !== "string" || command === "") return '"command" is missing';
-  if (!Array.isArray(args) || !args.every((one) => typeof one === "string")) return '"args" must be an array of strings';
+  if (!Array.isArray(args) || !args.every((one) => typeof one === "string"))
+    return '"args" must be an array of strings';
   if (!isTexts(env)) return '"env" must be an object of strings';
   if (typeof cwd !== "string") return '"cwd" must be a string';
   if ("PLUGIN_ROOT" in env || "PLUGIN_DATA" in env) return "PLUGIN_ROOT and PLUGIN_DATA cannot be set";
