@@ -279,7 +279,7 @@ test("refuses a directory without a repository, and one without a commit", async
   expect((await box.run(["--worktree", "x", "read a.txt"])).stderr).toContain("no commit yet");
   rmSync(join(box.project, ".git"), { recursive: true });
   const { code, stderr } = await box.run(["--worktree", "x", "read a.txt"]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining("is in no git repository of yours")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("is not in a git repository of yours")]);
 });
 
 test.each(["worktrees", "refs/heads/agent", "logs", "objects"])(
