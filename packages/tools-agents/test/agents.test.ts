@@ -172,7 +172,7 @@ describe("agent_run", () => {
     let running = 0;
     const together = async () => {
       running++;
-      await vi.waitFor(() => expect(running).toBe(2));
+      await vi.waitFor(() => expect(running).toBe(2), { timeout: 60_000 });
       return "ok";
     };
     const call = { name: "agent_run", args: { agent: "research", task: "x" } };

@@ -164,7 +164,7 @@ return (await tools.echo({ text: first.text })) + first!.text;`,
       "await Promise.all(Array.from({ length: 100 }, (_, n) => tools.slow({ n })));",
       { tools: [slow], signal: stop.signal },
     );
-    await vi.waitFor(() => expect(started).toHaveLength(16));
+    await vi.waitFor(() => expect(started).toHaveLength(16), { timeout: 60_000 });
     release();
     await running;
     expect(started).toEqual(Array.from({ length: 32 }, (_, n) => n));
@@ -274,7 +274,7 @@ return (await tools.echo({ text: first.text })) + first!.text;`,
     };
     const together = async () => {
       running++;
-      await vi.waitFor(() => expect(running).toBe(2));
+      await vi.waitFor(() => expect(running).toBe(2), { timeout: 60_000 });
       return "ok";
     };
     const script = `const twice = (tools) => Promise.all([1, 2].map(() => agent({ task: "x", ...tools })));
