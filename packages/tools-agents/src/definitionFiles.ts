@@ -136,7 +136,10 @@ function toolsOfFile({
   return {
     ...(names && { tools: ours(names) }),
     ...(foreign.length > 0 && { optionalTools: ours(foreign) }),
-    ...(disallowedTools !== undefined && { withoutTools: ours(toolNames(disallowedTools)) }),
+    // A pattern for some calls, such as Bash(rm *), takes the whole tool away: that is never more than was meant.
+    ...(disallowedTools !== undefined && {
+      withoutTools: ours(toolNames(disallowedTools).map((name) => name.replace(/\(.*$/, ""))),
+    }),
   };
 }
 

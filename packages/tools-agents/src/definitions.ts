@@ -16,7 +16,7 @@ export interface AgentDefinition {
   readonly tools?: readonly string[] | "read";
   /** Those of `tools` that need not exist. */
   readonly optionalTools?: readonly string[];
-  /** The tools it may not use. */
+  /** The tools it may not use. A name may end with `*`, or be that of an MCP server: `mcp__github`. */
   readonly withoutTools?: readonly string[];
   readonly model?: string;
   /** Whether it uses the small model of its parent, if there is one. */
@@ -156,7 +156,7 @@ export function toolsOf(
     );
   }
   const usable = known
-    .filter((tool) => registry.isToolEnabled(tool) && !withoutTools.includes(tool))
+    .filter((tool) => registry.isToolEnabled(tool) && !withoutTools.some((one) => covers(one, tool)))
     .map((tool): Pick<ToolDetails, "name" | "capabilities"> => {
       return registry.describeTool?.(tool) ?? { name: tool, capabilities: [] };
     });
@@ -165,6 +165,11 @@ export function toolsOf(
   );
   if (chosen.length === 0) throw new Error(`the agent ${quote(name)} (${place}) has no tool that is on.`);
   return { names: chosen.map((tool) => tool.name), mayWrite: chosen.some(mayWrite) };
+}
+
+function covers(name: string, tool: string): boolean {
+  if (name.endsWith("*")) return tool.startsWith(name.slice(0, -1));
+  return tool === name || tool.startsWith(`${name}__`);
 }
 
 function mayWrite({ capabilities }: Pick<ToolDetails, "capabilities">): boolean {

@@ -544,6 +544,28 @@ You review changes.
     expect(results(agent)[2]).toContain("has no tool that is on");
   });
 
+  test.each([
+    ["Edit", ["look", "mcp__git__log", "run_bash"]],
+    ["Bash(rm *), Edit", ["look", "mcp__git__log"]],
+    ["mcp__git, Bash", ["edit_file", "look"]],
+    ["mcp__*, run_*, Edit", ["look"]],
+  ])("may not use the disallowed tools %s", async (disallowed, left) => {
+    define(
+      ".claude/agents/less.md",
+      `---\ndescription: x\ntools: Bash, Edit, look, mcp__git__log\ndisallowedTools: ${disallowed}\n---\nx`,
+    );
+    let offered: string[] = [];
+    const seen = ({ tools }: ChatRequest) => {
+      offered = tools.map((one) => one.function.name);
+      return "ok";
+    };
+    const agent = agentWith([run("less"), seen, "Done."], {
+      packs: [tool("edit_file", "write"), tool("run_bash", "write"), tool("mcp__git__log", "read")],
+    });
+    await agent.chat("go");
+    expect(offered.sort()).toEqual(left);
+  });
+
   test("are read from the directories in the options, before those of the project", async () => {
     define("mine/reviewer.md", FILE.replace("Reviews changes.", "Mine."));
     define("mine/explore.md", FILE.replace("reviewer", "explore"));
