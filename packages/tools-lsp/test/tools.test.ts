@@ -191,6 +191,7 @@ describe("lsp_rename", () => {
     ["edits behind the end", "behind-the-end", "does not know the current text"],
     ["answers for another version", "other-version", "does not know the current text"],
     ["replaces other text than the symbol", "rewrites", "does not know the current text"],
+    ["joins the new name with another", "joins", "does not know the current text"],
     ["replaces more than the symbol", "whole-file", "does not know the current text"],
   ])("changes nothing with a server that %s", async (_, mode, reason) => {
     const project = createProject({ "a.tst": "run alpha\n" });

@@ -8,7 +8,7 @@ import { type LanguageServer, pathOf } from "../server/languageServer.js";
 import { isBelow, type Servers, type Slot } from "../server/servers.js";
 import { shownPath } from "./report.js";
 import { applyReplacements, diffOf, type Replacement, replacementsOf } from "./textEdits.js";
-import { wholeWords } from "./words.js";
+import { indexOfWord, wholeWords } from "./words.js";
 
 const MAX_FILES = 500;
 const BOM = "\uFEFF";
@@ -120,7 +120,11 @@ function isRename(
   const before = text.slice(from, to);
   const after = text.slice(from, start) + newText + text.slice(end, to);
   const most = oldName.length + newName.length + MAX_ADDED;
-  return Math.max(before.length, after.length) <= most && before.includes(oldName) && after.includes(newName);
+  return (
+    Math.max(before.length, after.length) <= most &&
+    before.includes(oldName) &&
+    indexOfWord(after, newName) !== -1
+  );
 }
 
 /** Writes all files, or none: if one cannot be written, the earlier ones are restored. */

@@ -1,6 +1,6 @@
 import { escapeInvisible, quote } from "@agent/core/toolkit";
 import { shownPath } from "../edits/report.js";
-import { characterAt, characterBefore, isWord } from "../edits/words.js";
+import { indexOfWord } from "../edits/words.js";
 import type { Location, Position } from "../protocol/messages.js";
 import { readText } from "../server/documents.js";
 import { pathOf } from "../server/languageServer.js";
@@ -13,7 +13,7 @@ const MAX_HINTS = 5;
 /** The position of a symbol in a line. Lines count from 1, as models and people count them. */
 export function findSymbol(text: string, line: number, symbol: string): Position {
   const lines = text.split(/\r\n|\n|\r/);
-  const columns = (content: string): number => columnOf(content, symbol);
+  const columns = (content: string): number => indexOfWord(content, symbol);
   const content = lines[line - 1];
   if (content === undefined) throw new Error(`"line" is ${line}, and the file has ${lines.length} lines.`);
   const column = columns(content);
@@ -34,17 +34,6 @@ export function findSymbol(text: string, line: number, symbol: string): Position
   throw new Error(
     `${quote(symbol)} is not on line ${line}, ${where}. Line ${line} is: ${quote(content.trim().slice(0, MAX_LINE))}`,
   );
-}
-
-/** The position of a symbol as a whole word; -1 if it does not occur. */
-function columnOf(content: string, symbol: string): number {
-  for (let at = content.indexOf(symbol); at !== -1; at = content.indexOf(symbol, at + 1)) {
-    const end = at + symbol.length;
-    const begins = !isWord(characterAt(symbol, 0)) || !isWord(characterBefore(content, at));
-    const ends = !isWord(characterBefore(symbol, symbol.length)) || !isWord(characterAt(content, end));
-    if (begins && ends) return at;
-  }
-  return -1;
 }
 
 export interface ShownPlace {
