@@ -6,7 +6,7 @@ import type { PageAnswer } from "../network/request.js";
 /** A page as a model can read it. */
 export interface Page {
   readonly text: string;
-  /** Empty if the server sent none, or one that is malformed: it could be any text. */
+  /** The start of the header that is a media type: the header could be any text. Empty if there is none. */
   readonly mediaType: string;
   /** A picture or a document in place of text. */
   readonly part?: ContentPart;
@@ -25,7 +25,8 @@ const LOOKS_HTML = /^\s*(?:<!--[^>]*-->\s*)?<(?:!doctype\s+html|html|head|body)\
 const NEEDS_SCRIPT =
   /\b(?:enable|requires?|turn on|activate|needs?)\s+(?:\w+\s+){0,3}javascript|javascript\s+(?:is\s+)?(?:disabled|required)/i;
 const FEW_CHARACTERS = 400;
-const MEDIA_TYPE = /^[a-z0-9][\w.+-]{0,60}\/[\w.+-]{1,80}$/;
+// Some servers separate the charset with a blank or a comma.
+const MEDIA_TYPE = /^\s*([a-z0-9][\w.+-]{0,60}\/[\w.+-]{1,80})(?=$|[\s,;])/i;
 /** The maximum distance of a PDF's end marker from its end. */
 const PDF_END_BYTES = 1024;
 
@@ -44,11 +45,7 @@ const SIGNATURES: readonly (readonly [mediaType: string, test: (body: Buffer) =>
 export async function readPage(answer: PageAnswer, signal: AbortSignal): Promise<Page> {
   const { body, headers, url, cut } = answer;
   const type = headers["content-type"] ?? "";
-  const [given = ""] = type
-    .toLowerCase()
-    .split(";", 1)
-    .map((text) => text.trim());
-  const mediaType = MEDIA_TYPE.test(given) ? given : "";
+  const mediaType = MEDIA_TYPE.exec(type)?.[1]?.toLowerCase() ?? "";
   if (body.length === 0) return { text: "", mediaType, notes: ["The answer has no body."], links: [] };
   const isText = TEXT.test(mediaType);
   const attached = isText ? undefined : SIGNATURES.find(([, test]) => test(body))?.[0];
