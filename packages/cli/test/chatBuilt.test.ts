@@ -115,7 +115,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     terminal.send("/status");
     await terminal.until(/Background\n {2}job-1 {2}echo begun;.* {2}pid \d+/);
     terminal.press("C-d");
-    await terminal.until(/Ending \S+: echo begun; sleep 600[\s\S]*\[status 0\]/);
+    await terminal.until(/Stopping \S+: echo begun; sleep 600[\s\S]*\[status 0\]/);
   });
 
   test("completes /model from the server's list, offers a choice, and refuses an unknown model", async () => {
