@@ -34,7 +34,10 @@ test("shows the wanted parts in the wanted order, after the mode", () => {
 
 test("leaves out the least important parts in a narrow window", () => {
   expect(row({}, 60)).toBe("accept edits (shift+tab) · 12% context (24.1k) · gpt-5");
-  expect(row({}, 10)).toBe("accept edits (shift+tab)");
+  expect(row({}, 40)).toBe("accept edits · 12% context (24.1k)");
+  expect(row({}, 40, { ...STATUS, jobs: 1 })).toBe("accept edits · 12% context (24.1k)");
+  expect(row({ parts: ["jobs"] }, 40, { ...STATUS, jobs: 1 })).toBe("accept edits · 1 running (/status)");
+  expect(row({}, 10)).toBe("accept edits");
 });
 
 test("shows the size alone if the model's context is not known", () => {

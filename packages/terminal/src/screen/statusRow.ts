@@ -64,6 +64,7 @@ const IMPORTANCE: Readonly<Record<StatusPart, number>> = {
   directory: 2,
   tokens: 1,
 };
+const MODE_HINT = " (shift+tab)";
 // In columns. A longer branch or session name is truncated.
 const LONGEST_NAME = 30;
 
@@ -74,7 +75,7 @@ export function statusRow(status: Status, width: number, style: Style, look: Sta
   const name =
     mode === "plan" ? style.cyan("plan") : mode === "auto" ? style.yellow("auto") : MODE_NAMES[mode];
   const texts: Readonly<Record<StatusPart, string>> = {
-    mode: `${name}${style.dim(" (shift+tab)")}`,
+    mode: name,
     context: contextText(status, style),
     jobs: jobs === 0 ? "" : style.yellow(`${jobs} running (/status)`),
     model: style.dim(escapeToLine(status.model)),
@@ -85,6 +86,7 @@ export function statusRow(status: Status, width: number, style: Style, look: Sta
     tokens: style.dim(tokenText(tokens)),
     directory: style.dim(escapeToLine(shortDirectory(status.directory))),
   };
+  let hint = MODE_HINT;
   const shown: { readonly importance: number; readonly text: string }[] = [];
   for (const part of text === undefined
     ? [...new Set<StatusPart>(["mode", ...parts])]
@@ -92,13 +94,19 @@ export function statusRow(status: Status, width: number, style: Style, look: Sta
     if (texts[part] !== "") shown.push({ importance: IMPORTANCE[part], text: texts[part] });
   }
   if (text !== undefined && text !== "") shown.push({ importance: IMPORTANCE.context, text });
-  const join = (): string => `  ${shown.map((part) => part.text).join(style.dim(" · "))}`;
+  const textOf = (part: (typeof shown)[number]): string =>
+    part.importance === IMPORTANCE.mode ? part.text + style.dim(hint) : part.text;
+  const join = (): string => `  ${shown.map(textOf).join(style.dim(" · "))}`;
   while (text === undefined && shown.length > 1 && styledWidth(join()) > width) {
     const least = Math.min(...shown.map(({ importance }) => importance));
-    shown.splice(
-      shown.findIndex(({ importance }) => importance === least),
-      1,
-    );
+    // The context and running jobs are worth more than how to change the mode.
+    if (hint !== "" && least > IMPORTANCE.model) hint = "";
+    else {
+      shown.splice(
+        shown.findIndex(({ importance }) => importance === least),
+        1,
+      );
+    }
   }
   return join();
 }
