@@ -97,6 +97,17 @@ test("connects again with an action that the server accepts after it had refused
   expect(error).toBeUndefined();
 });
 
+test("forgets why an action was refused when a message of another tab is answered", async () => {
+  const { url } = await serve();
+  const [late, other] = [connect({ url, ...TOKEN }), connect({ url, ...TOKEN })];
+  await until(late, ({ connection }) => connection === "open");
+  expect(await late.decide("an earlier question", "allow")).toBe(false);
+  expect(late.getState().error).toBe("This call does not wait for a decision any more.");
+  await other.send("Hi");
+  const { error } = await until(late, ({ messages, status }) => messages.length === 2 && status === "idle");
+  expect(error).toBeUndefined();
+});
+
 test("shows the conversation that its actions reach, also after another login in another tab", async () => {
   const { url } = await serve(["Hello, Bob."]);
   let user = "ann";

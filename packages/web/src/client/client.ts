@@ -86,7 +86,8 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
     followEvents({
       request: (signal) => request({ headers: { accept: "text/event-stream" }, signal }),
       onEvent(event) {
-        if (connection !== "open") refusal = undefined;
+        // What was refused is over once a message is answered, maybe one of another tab.
+        if (connection !== "open" || event.type === "sent") refusal = undefined;
         connection = "open";
         if (event.type === "snapshot" && event.chat !== undefined) shown = event.chat;
         chat = reduceChat(chat, event);
