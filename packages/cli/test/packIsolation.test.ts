@@ -176,7 +176,7 @@ test.skipIf(!isEnforced)(
 );
 
 test.each(["npm:agent-pack-greeter@0.9.0", "URL"])(
-  "a pack that would install %s under the name of one of ours is not added",
+  "adds no pack that would install %s under the name of one of ours",
   async (given) => {
     const box = new Sandbox();
     const registry = await NpmRegistry.start(box);
@@ -194,7 +194,7 @@ test.each(["npm:agent-pack-greeter@0.9.0", "URL"])(
   },
 );
 
-test("a pack is trusted without the other packages of a project that had no config", async () => {
+test("trusts an added pack without the other packages of a project that had no config", async () => {
   const box = new Sandbox();
   const registry = await NpmRegistry.start(box);
   const escaped = join(box.root, "escaped");
@@ -228,7 +228,7 @@ test.skipIf(!isEnforced)("shows what a folder links to before it is added", asyn
   expect(stdout).toContain(`It also reads "${other}", to which its folder links.\n`);
 });
 
-test.skipIf(!isEnforced)("a pack gets no key of a model provider by --yes if it may connect", async () => {
+test.skipIf(!isEnforced)("gives a pack no key of a model provider by --yes if it may connect", async () => {
   const box = new Sandbox();
   const seen: unknown[] = [];
   const { port } = await serve((request, response) => {
@@ -252,7 +252,7 @@ test.skipIf(!isEnforced)("a pack gets no key of a model provider by --yes if it 
   expect(seen).toEqual([]);
 });
 
-test("a folder whose entry is outside of it is not a pack", async () => {
+test("refuses a folder whose entry is outside of it", async () => {
   const box = new Sandbox();
   box.write("package.json", '{"name":"project"}');
   box.write("index.js", probe("1")["index.js"] ?? "");
@@ -267,7 +267,7 @@ test("a folder whose entry is outside of it is not a pack", async () => {
 });
 
 test.skipIf(!isEnforced)(
-  "a lock that the user has not trusted takes no pack out of its isolation",
+  "takes no pack out of its isolation for a lock that the user has not trusted",
   async () => {
     const box = new Sandbox();
     const escaped = join(box.root, "escaped");
@@ -295,7 +295,7 @@ test.skipIf(!isEnforced)(
 );
 
 test.skipIf(!isEnforced)(
-  "an update shows other texts for the model, and asks about calls of other tools",
+  "shows other texts for the model with an update, and asks about calls of other tools",
   async () => {
     const box = new Sandbox();
     const write = (more: object, description = "Probes.") => {
@@ -325,7 +325,7 @@ test.skipIf(!isEnforced)(
   },
 );
 
-test.skipIf(!isEnforced)("a pack gets no state of another one by its name", async () => {
+test.skipIf(!isEnforced)("gives a pack no state of another one by its name", async () => {
   const box = new Sandbox();
   const write = (folder: string, packName: string) => {
     box.write(

@@ -36,8 +36,8 @@ const readable = (folder: string, more = {}): readonly string[] =>
     ...{ workspace: project, secretPaths: [], ...more },
   }).readable;
 
-describe("without the files of the project, a pack reads", () => {
-  test("no package of the project that it names as a dependency", () => {
+describe("a pack without the files of the project", () => {
+  test("reads no package of the project that it names as a dependency", () => {
     const pack = addPackage("pack", join(project, "node_modules/pack"), ["app", "installed"]);
     const installed = addPackage("installed", join(project, "node_modules/installed"));
     expect(readable(pack)).toEqual([pack, installed, "/runtime.js"]);
@@ -46,7 +46,7 @@ describe("without the files of the project, a pack reads", () => {
     expect(readable(pack, { workspace, projects: [project] })).toEqual([pack, installed, "/runtime.js"]);
   });
 
-  test("nothing by a link to a directory around it or the project", () => {
+  test("reads nothing by a link to a directory around it or the project", () => {
     const pack = addPackage("pack", join(project, "packs/pack"), ["up", "own", "app"]);
     link("../../..", join(pack, "node_modules/up"));
     const stranger = addPackage("stranger", join(dirname(project), "stranger"), ["up", "app"]);

@@ -117,7 +117,7 @@ describe.each(["x64", "arm64"] as const)("on %s", (name: Name) => {
     expect(decide(programs, ARCHITECTURES[name], calls.clone, [17n])).toBe("allow");
   });
 
-  test("packs can make no files in memory, which no limit counts", () => {
+  test("lets packs make no files in memory, which no limit counts", () => {
     const memfd = [name === "x64" ? 319 : 279, 447];
     const ask = (memoryFiles: boolean) => {
       const filter = seccompFilter({ unixSockets: false, memoryFiles }, name) as Buffer;
