@@ -152,7 +152,8 @@ describe.skipIf(!hasTmux)("a third-party pack in the built chat (skipped without
     // Without the pack, the session is displayed by what was stored with it.
     box.write("agent.config.json", "{}");
     const next = run(["--trust", "--resume"]);
-    const resumed = await next.until("resumed, ");
+    await next.until("resumed, ");
+    const resumed = next.scrollback();
     expect(resumed).toMatch(/● swap_line {2}a\.txt {2}✓ \+1 −1/);
     expect(resumed).toMatch(/● my_shell {2}echo out; exit 3 {2}✗ exit code 3/);
     expect(resumed).toMatch(/● get_page {2}https:\/\/e\.org\/x {2}✓ 1 page/);
