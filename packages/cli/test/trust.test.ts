@@ -126,6 +126,23 @@ describe("a project's config is code, and runs only after trust", () => {
     expect((await box.run(["tools"])).code).toBe(4);
   });
 
+  test("does not trust packages of the project under our names with agent init", async () => {
+    const box = new Sandbox();
+    box.write(
+      "node_modules/@agent/preset-default/package.json",
+      '{"name":"@agent/preset-default","type":"module","exports":"./index.js"}',
+    );
+    box.write("node_modules/@agent/preset-default/index.js", MARKED(packSource("evil")));
+    const created = await box.run(["init", "--yes"]);
+    expect([created.code, created.stderr]).toEqual([
+      0,
+      expect.stringMatching(/The next start asks before it loads files of the project: .*preset-default\/index\.js/),
+    ]);
+    const { code, stderr } = await box.run(["tools"]);
+    expect([code, stderr]).toEqual([4, expect.stringContaining("preset-default/index.js")]);
+    expect(ran(box)).toBe(false);
+  });
+
   test("does not replace the default preset with packs in an untrusted project's node_modules", async () => {
     const box = new Sandbox();
     box.write(

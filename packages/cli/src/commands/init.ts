@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { writeFileAtomic } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { ask, askYesNo, canAsk } from "../process/ask.js";
 import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
@@ -9,6 +10,7 @@ import { isThere, PROJECT_PLACES } from "../settings/config/places.js";
 import { splitNames } from "../settings/environment.js";
 import { DEFAULT_PACK } from "../settings/layers.js";
 import { configFiles } from "../settings/trust/configFiles.js";
+import { unknownFiles } from "../settings/trust/projectFiles.js";
 import { grantTrust } from "../settings/trust/trust.js";
 import { enterDirectory } from "../settings/workingDirectory.js";
 
@@ -72,8 +74,13 @@ export async function initCommand(flags: InitFlags): Promise<ExitCode> {
   );
   // With --force a symlink is replaced, not its target.
   await writeFileAtomic(file, content, { follow: false });
-  await grantTrust(file, configFiles(file, content).hashes);
+  // Packages that the project contains may have been put there by its author: the names alone do not make them trusted.
+  const { hashes } = configFiles(file, content);
+  const trusted = Object.fromEntries(Object.entries(hashes).filter(([path]) => path === realpathSync(file)));
+  await grantTrust(file, trusted);
   note(`Wrote ${file} and trusted it. See what is on: agent tools`);
+  const asked = unknownFiles(hashes, trusted).map(escapeToLine);
+  if (asked.length > 0) note(`The next start asks before it loads files of the project: ${asked.join(", ")}`);
   for (const line of questionNotes(enable, confirm)) note(line);
   if (asks) {
     for (const [name, what] of Object.entries(OPTIONAL_PACKS)) {
