@@ -1,4 +1,4 @@
-import type { EditorFiles, PersonAnswer, PersonQuestion, QuestionField } from "@agent/core";
+import type { EditorFiles, UserAnswer, UserQuestion, QuestionField } from "@agent/core";
 import { isRecord } from "@agent/core/toolkit";
 import {
   type AgentContext,
@@ -60,7 +60,7 @@ export class EditorClient {
    * choice, as a permission request, which every editor supports. A question that the editor cannot show is answered
    * "dismissed".
    */
-  async ask(question: PersonQuestion): Promise<PersonAnswer> {
+  async ask(question: UserQuestion): Promise<UserAnswer> {
     const { source, message, fields, url, signal } = question;
     const { elicitation } = this.capabilities;
     const id = `question-${++this.#questions}`;
@@ -125,7 +125,7 @@ export class EditorClient {
       | { readonly mode: "form"; readonly requestedSchema: ElicitationSchema },
     message: string,
     signal: AbortSignal,
-  ): Promise<PersonAnswer> {
+  ): Promise<UserAnswer> {
     const params = { ...mode, message, sessionId: this.sessionId };
     const answer = await this.client.request(methods.client.elicitation.create, params, {
       cancellationSignal: signal,
@@ -150,7 +150,7 @@ function toForm(fields: readonly QuestionField[]): ElicitationSchema {
 }
 
 /** Parses the user's answer. An unclear answer counts as none. */
-function toAnswer(response: unknown): PersonAnswer {
+function toAnswer(response: unknown): UserAnswer {
   const { action, content } = isRecord(response) ? response : {};
   if (action === "accept") return { answer: "yes", values: isRecord(content) ? content : {} };
   return { answer: action === "decline" ? "no" : "dismissed" };

@@ -6,8 +6,8 @@ import type {
   Content,
   EditorFiles,
   PackCommand,
-  PersonAnswer,
-  PersonQuestion,
+  UserAnswer,
+  UserQuestion,
 } from "@agent/core";
 
 /** An MCP server that the editor provides, in the form of the options of `@agent/tools-mcp`. */
@@ -47,7 +47,7 @@ export interface OpenSessionRequest {
     choices: readonly PermissionChoice[],
   ) => Promise<string | undefined>;
   /** Asks the user a question of a pack, in the editor: for `PackHost.ask`. */
-  readonly ask: (question: PersonQuestion) => Promise<PersonAnswer>;
+  readonly ask: (question: UserQuestion) => Promise<UserAnswer>;
   /** The editor's files, if it offers them: for `PackHost.editorFiles`. */
   readonly editorFiles?: EditorFiles;
   readonly signal: AbortSignal;

@@ -7,8 +7,8 @@ import {
   defineTool,
   loadSession,
   type PackRegistry,
-  type PersonAnswer,
-  type PersonQuestion,
+  type UserAnswer,
+  type UserQuestion,
   recordSession,
 } from "@agent/core";
 import { scriptedProvider } from "@agent/core/replay";
@@ -345,15 +345,15 @@ test("sends no update after the response to a cancelled message; sends the end o
 });
 
 test("shows questions of packs as forms, or plain ones as permission requests if the editor has no forms", async () => {
-  const answers: PersonAnswer[] = [];
-  const question = (fields: PersonQuestion["fields"]): Omit<PersonQuestion, "signal"> => ({
+  const answers: UserAnswer[] = [];
+  const question = (fields: UserQuestion["fields"]): Omit<UserQuestion, "signal"> => ({
     source: "the server",
     message: "Which one?",
     fields,
   });
-  const pack = (fields: PersonQuestion["fields"]) => ({
+  const pack = (fields: UserQuestion["fields"]) => ({
     packName: "asker",
-    register: (registry: PackRegistry, host?: { ask?: (one: PersonQuestion) => Promise<PersonAnswer> }) =>
+    register: (registry: PackRegistry, host?: { ask?: (one: UserQuestion) => Promise<UserAnswer> }) =>
       registry.provide?.({
         commands: [
           {

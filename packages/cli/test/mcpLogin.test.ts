@@ -6,7 +6,7 @@ import { hasTerminal, Sandbox } from "./agent.js";
 
 const inTerminal = test.skipIf(!hasTerminal());
 
-/** A project with a server on HTTP that wants a login, and a browser whose person agrees. */
+/** A project with a server on HTTP that wants a login, and a browser whose user approves. */
 async function project(): Promise<{ sandbox: Sandbox; fixture: McpHttpServer; env: Record<string, string> }> {
   const fixture = await McpHttpServer.start({ oauth: true });
   onTestFinished(() => fixture.close());

@@ -21,14 +21,14 @@ export { MODES, type Mode, onlyEdits, onlyReads } from "./rules/mode.js";
 export { offerRules, type RuleOffer } from "./rules/offers.js";
 export {
   type AlwaysChoice,
-  type AskPerson,
+  type AskUser,
   type Grant,
   type GrantScope,
   type Grants,
   type PermissionPlace,
   Permissions,
   type PermissionsOptions,
-  type PersonDecision,
+  type UserDecision,
 } from "./rules/permissions.js";
 export { formatRule, parseRule, type Rule } from "./rules/rule.js";
 export { EFFORTS } from "./toolkit/hostOptions/checks.js";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type PackHost,
-  type PersonAnswer,
-  type PersonQuestion,
+  type UserAnswer,
+  type UserQuestion,
   type ToolContext,
   ToolRegistry,
 } from "@agent/core";
@@ -132,8 +132,8 @@ const hello = {
   execute: async () => "hello",
 };
 
-function asking(answer: PersonAnswer) {
-  const asked: PersonQuestion[] = [];
+function asking(answer: UserAnswer) {
+  const asked: UserQuestion[] = [];
   const host: PackHost<PresetOptions> = {
     context,
     ask: async (question) => {

@@ -8,7 +8,7 @@ export {
   readDecision,
 } from "./approval/approvalQuestion.js";
 export { MODE_HELP, MODE_NAMES, PLAN_NOTE } from "./approval/mode.js";
-export { type AskPermit, PERMIT_CHOICES } from "./approval/personQuestion.js";
+export { type AskPermit, PERMIT_CHOICES } from "./approval/userQuestion.js";
 export { CallLog } from "./chat/callLog.js";
 export { ChatUsage } from "./chat/chatUsage.js";
 export { createChat } from "./chat/createChat.js";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { PersonAnswer, PersonQuestion, ToolProgress } from "@agent/core";
+import type { UserAnswer, UserQuestion, ToolProgress } from "@agent/core";
 import { expect, test } from "vitest";
 import type { LockedEra } from "../src/lock/lock.js";
 import { lockPath, writeLock } from "../src/lock/lockFile.js";
@@ -18,9 +18,9 @@ const PACK_SERVER = fileURLToPath(new URL("fixtures/packServer.mjs", import.meta
 const packServer = { command: process.execPath, args: [PACK_SERVER], enable: true } as const;
 
 /** A user who answers yes to everything, with what they were asked. */
-function person(values: Record<string, unknown>) {
-  const asked: PersonQuestion[] = [];
-  const ask = async (question: PersonQuestion): Promise<PersonAnswer> => {
+function userWith(values: Record<string, unknown>) {
+  const asked: UserQuestion[] = [];
+  const ask = async (question: UserQuestion): Promise<UserAnswer> => {
     asked.push(question);
     return { answer: "yes", values };
   };
@@ -30,7 +30,7 @@ function person(values: Record<string, unknown>) {
 /** A pack on the official SDK, spoken to in the era of the test's choice. */
 async function servedPack(
   kind: LockedEra["kind"],
-  ask?: (question: PersonQuestion) => Promise<PersonAnswer>,
+  ask?: (question: UserQuestion) => Promise<UserAnswer>,
 ) {
   const { directory, locked } = await lockServers({ docs: packServer });
   const { docs } = locked;
@@ -44,7 +44,7 @@ async function servedPack(
 test.each(["legacy", "modern"] as const)(
   "lets a server on the official SDK answer, report progress and ask the user (%s)",
   async (kind) => {
-    const { asked, ask } = person({ allow: true });
+    const { asked, ask } = userWith({ allow: true });
     const registry = await servedPack(kind, ask);
     const told: ToolProgress[] = [];
     const progress = (one: ToolProgress): void => void told.push(one);
@@ -67,7 +67,7 @@ test.each(["legacy", "modern"] as const)(
 );
 
 test("answers a question of the new era by repeating the call with the server's own state", async () => {
-  const { asked, ask } = person({ name: "Ada" });
+  const { asked, ask } = userWith({ name: "Ada" });
   const behaviour = { modern: true, handshake: false, tools: [{ name: "asks" }] };
   const registry = await connected({ docs: fixtureServer(behaviour) }, { host: { ask } });
   const { text } = await registry.run("mcp__docs__asks", {});
@@ -79,7 +79,7 @@ test("answers a question of the new era by repeating the call with the server's 
 });
 
 test("gives up a server that never stops asking", async () => {
-  const { asked, ask } = person({ name: "Ada" });
+  const { asked, ask } = userWith({ name: "Ada" });
   const behaviour = { modern: true, handshake: false, tools: [{ name: "asks" }], asksForEver: true };
   const registry = await connected({ docs: fixtureServer(behaviour) }, { host: { ask } });
   expect((await registry.run("mcp__docs__asks", {})).text).toContain("still asks for more after 10 answers");
@@ -93,7 +93,7 @@ test("provides no model to a server that asks for one, and reports it in the cal
     tools: [{ name: "asks" }],
     asksFor: "sampling/createMessage",
   };
-  const registry = await connected({ docs: fixtureServer(behaviour) }, { host: { ask: person({}).ask } });
+  const registry = await connected({ docs: fixtureServer(behaviour) }, { host: { ask: userWith({}).ask } });
   const { outcome, text } = await registry.run("mcp__docs__asks", {});
   expect(outcome).toBe("error");
   expect(text).toContain('"sampling/createMessage", which it does not get');

@@ -54,7 +54,7 @@ function registryWithTools(): ToolRegistry {
 
 const confirmWipe: McpServerOptions = { decide: ({ name }) => (name === "wipe" ? "ask" : "allow") };
 
-/** A client on HTTP in one of the two eras; `answer` is what its person says. */
+/** A client on HTTP in one of the two eras; `answer` is the answer of its user. */
 async function clientOn(options: McpServerOptions, era: "legacy" | "modern", answer?: "accept" | "decline") {
   const server = await toMcpServer(registryWithTools(), options).listen();
   const client = new Client(

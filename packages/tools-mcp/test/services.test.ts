@@ -1,11 +1,11 @@
-import type { PackHost, PersonQuestion } from "@agent/core";
+import type { PackHost, UserQuestion } from "@agent/core";
 import { expect, test } from "vitest";
 import { agentWith, connected, fixtureServer } from "./harness.js";
 
 const signal = new AbortController().signal;
 
 function askedWith(answer: Awaited<ReturnType<NonNullable<PackHost["ask"]>>>) {
-  const questions: PersonQuestion[] = [];
+  const questions: UserQuestion[] = [];
   const ask: NonNullable<PackHost["ask"]> = async (question) => {
     questions.push(question);
     return answer;

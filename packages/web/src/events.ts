@@ -3,8 +3,8 @@ import type {
   ApprovalDecision,
   ApprovalRequest,
   Content,
-  PersonAnswer,
-  PersonQuestion,
+  UserAnswer,
+  UserQuestion,
 } from "@agent/core";
 import type { ChatState } from "./state/chatState.js";
 
@@ -22,7 +22,7 @@ export interface PendingApproval
 }
 
 /** A question of a tool to the user, such as one of `ask_user`. `source` is the asker, and must be shown. */
-export interface PendingQuestion extends Omit<PersonQuestion, "signal"> {
+export interface PendingQuestion extends Omit<UserQuestion, "signal"> {
   readonly id: string;
 }
 
@@ -57,7 +57,7 @@ export type ChatAction =
    */
   | { readonly type: "send"; readonly content: Content; readonly replaces?: string }
   | { readonly type: "decide"; readonly id: string; readonly decision: ApprovalDecision }
-  | { readonly type: "answer"; readonly id: string; readonly answer: PersonAnswer }
+  | { readonly type: "answer"; readonly id: string; readonly answer: UserAnswer }
   /** A user message is answered again: the one with this id, or the newest. All after it are removed. */
   | { readonly type: "regenerate"; readonly id?: string }
   | { readonly type: "stop" };

@@ -1,4 +1,4 @@
-import { defineTool, type PersonQuestion, type ToolPack } from "@agent/core";
+import { defineTool, type UserQuestion, type ToolPack } from "@agent/core";
 
 /** A pack whose tool asks the user for a size, as `ask_user` does, or with a whole form. */
 export const asking: ToolPack = {
@@ -6,7 +6,7 @@ export const asking: ToolPack = {
   register(registry, host) {
     const { ask } = host ?? {};
     if (!ask) return;
-    const put = async (question: Omit<PersonQuestion, "source" | "signal">, signal: AbortSignal) =>
+    const put = async (question: Omit<UserQuestion, "source" | "signal">, signal: AbortSignal) =>
       JSON.stringify(await ask({ source: "The model", ...question, signal }));
     registry.register(
       defineTool({

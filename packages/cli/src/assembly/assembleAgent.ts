@@ -12,7 +12,7 @@ import {
   type Telemetry,
 } from "@agent/core";
 import {
-  type AskPerson,
+  type AskUser,
   DIRECT_STEPS,
   hostModel,
   hostModels,
@@ -78,7 +78,7 @@ export interface AssemblyOptions {
   /** Whether the conversation is saved on disk. */
   readonly record: boolean;
   /** Asks the user about a call that needs approval. */
-  readonly ask: AskPerson;
+  readonly ask: AskUser;
   /** The mode if the settings name none. Default: accept edits. */
   readonly mode?: Mode;
   /** Whether the user cannot be asked while the agent works: then sandboxed calls need no approval. */

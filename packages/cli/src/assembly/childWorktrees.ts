@@ -8,7 +8,7 @@ import type {
   ToolContext,
   ToolRegistry,
 } from "@agent/core";
-import type { AskPerson, Permissions } from "@agent/core/host";
+import type { AskUser, Permissions } from "@agent/core/host";
 import { errorMessage } from "@agent/core/toolkit";
 import { canonicalPath, findRepository } from "@agent/internal";
 import { createGate } from "../permissions/gate.js";
@@ -28,7 +28,7 @@ export interface ChildWorktreeParts {
   /** What the agent itself offers to packs. */
   readonly host: HostData;
   readonly permissions: Permissions;
-  readonly ask: AskPerson;
+  readonly ask: AskUser;
   readonly undo: () => UndoLog | undefined;
   readonly onProblem: (message: string) => void;
   readonly onNotice: (message: string) => void;

@@ -1,4 +1,4 @@
-import type { PersonAnswer, PersonQuestion } from "@agent/core";
+import type { UserAnswer, UserQuestion } from "@agent/core";
 import { createToolRegistry } from "@agent/core";
 import { Permissions } from "@agent/core/host";
 import { expect, test } from "vitest";
@@ -13,9 +13,9 @@ function planning(
 ) {
   const registry = createToolRegistry(context, []);
   const permissions = new Permissions({ registry, mode: "plan" });
-  const asked: PersonQuestion[] = [];
+  const asked: UserQuestion[] = [];
   const left = [...answers];
-  const ask = async (question: PersonQuestion): Promise<PersonAnswer> => {
+  const ask = async (question: UserQuestion): Promise<UserAnswer> => {
     asked.push(question);
     const choice = left.shift();
     return choice === undefined ? { answer: "dismissed" } : { answer: "yes", values: { choice } };

@@ -12,12 +12,12 @@ import type {
 import type { Agent } from "@agent/core";
 import {
   type AlwaysChoice,
-  type AskPerson,
+  type AskUser,
   EFFORTS,
   MODES,
   type Mode,
   type Permissions,
-  type PersonDecision,
+  type UserDecision,
 } from "@agent/core/host";
 import { errorMessage, isRecord, quote, writeFileAtomic } from "@agent/core/toolkit";
 import { escapeToLine, spellOut } from "@agent/internal";
@@ -136,7 +136,7 @@ function modelChoice({ chosen, provider }: AssembledAgent): ModelChoice {
 }
 
 interface Answer extends PermissionChoice {
-  readonly decision: PersonDecision;
+  readonly decision: UserDecision;
 }
 
 const ALLOW: Answer = { id: "allow", name: "Allow", kind: "allow_once", decision: "allow" };
@@ -148,7 +148,7 @@ const REJECT: Answer = {
 };
 
 /** Asks about a call in the editor. "Always" creates the same rules as in the chat, for this session or the project. */
-function askInEditor(choose: OpenSessionRequest["choose"]): AskPerson {
+function askInEditor(choose: OpenSessionRequest["choose"]): AskUser {
   return async (request, always) => {
     const answers = answersFor(always);
     const chosen = await choose(

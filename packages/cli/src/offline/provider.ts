@@ -71,7 +71,7 @@ function finishedCalls(steps: readonly PlannedRound[], since: readonly ChatMessa
     .map((call: PlannedCall, index) => ({ call, result: contentText(results[index]?.content ?? "") }));
 }
 
-/** What the person wrote: files and notes come in parts after it. */
+/** What the user wrote: files and notes come in parts after it. */
 function ownWords(content: Content): string {
   if (typeof content === "string") return content;
   return contentText(content.slice(0, 1));

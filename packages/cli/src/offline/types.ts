@@ -2,7 +2,7 @@
 export interface PlannedCall {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** Set if the person asked for a number: what is to be counted. */
+  /** Set if the user asked for a number: what is to be counted. */
   readonly count?: "lines" | "files";
 }
 
@@ -32,6 +32,6 @@ export interface Words {
   /** The group without its quotes; "" if it did not take part. */
   get(name: string): string;
   has(name: string): boolean;
-  /** Whether the person put the group in quotes: then it is meant literally. */
+  /** Whether the user put the group in quotes: then it is meant literally. */
   quoted(name: string): boolean;
 }

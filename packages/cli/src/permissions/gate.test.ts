@@ -1,5 +1,5 @@
 import type { ApprovalDecision, ApprovalRequest, Approve } from "@agent/core";
-import type { AskPerson, Permissions } from "@agent/core/host";
+import type { AskUser, Permissions } from "@agent/core/host";
 import { expect, test } from "vitest";
 import type { UndoLog } from "../undo/undoLog.js";
 import { askWith, createGate } from "./gate.js";
@@ -27,7 +27,7 @@ test("records files right before a call runs and after it, where undo is on", as
   const approval = { rules: {}, approve: () => "allow" };
   const { hooks, ...decides } = createGate({
     permissions: { approval: () => approval } as unknown as Permissions,
-    ask: (() => "allow") as unknown as AskPerson,
+    ask: (() => "allow") as unknown as AskUser,
     undo: () => undo,
     onProblem: expect.fail,
   });

@@ -1,5 +1,5 @@
 import type { Approve, CallHooks, HookCall } from "@agent/core";
-import type { AskPerson, CallRules, PermissionPlace, Permissions } from "@agent/core/host";
+import type { AskUser, CallRules, PermissionPlace, Permissions } from "@agent/core/host";
 import { quote } from "@agent/core/toolkit";
 import type { UndoLog } from "../undo/undoLog.js";
 
@@ -7,7 +7,7 @@ const HOOK_LIMIT_MS = 120_000;
 
 export interface GateOptions {
   readonly permissions: Permissions;
-  readonly ask: AskPerson;
+  readonly ask: AskUser;
   /** The undo log, if file changes are recorded. */
   readonly undo: () => UndoLog | undefined;
   readonly onProblem: (message: string) => void;
@@ -49,8 +49,8 @@ function keyOf({ scope, id }: HookCall): string {
   return `${scope}${id}`;
 }
 
-/** Converts core's `Approve` to an `AskPerson`. Its "always" allows the tool for this session. */
-export function askWith(approve: Approve): AskPerson {
+/** Converts core's `Approve` to an `AskUser`. Its "always" allows the tool for this session. */
+export function askWith(approve: Approve): AskUser {
   return async (request) => {
     const decision = await approve(request);
     if (decision === "always") return { always: request.name, scope: "session" };

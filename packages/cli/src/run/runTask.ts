@@ -7,7 +7,7 @@ import type {
   JsonSchema,
   ToolRegistry,
 } from "@agent/core";
-import type { AskPerson, Mode } from "@agent/core/host";
+import type { AskUser, Mode } from "@agent/core/host";
 import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine, withTimeout } from "@agent/internal";
 import {
@@ -132,7 +132,7 @@ async function awaitLateTools(services: ToolRegistry["services"]): Promise<reado
 }
 
 /** Without a terminal, a call that needs approval is denied, and the model is informed why. */
-const refuseWithoutTerminal: AskPerson = async ({ name, description }, _, runsInAuto) => {
+const refuseWithoutTerminal: AskUser = async ({ name, description }, _, runsInAuto) => {
   const { needs, caution } = description;
   if (needs.length > 0) {
     return {
@@ -147,7 +147,7 @@ const refuseWithoutTerminal: AskPerson = async ({ name, description }, _, runsIn
 };
 
 /** Shows the call in full, invisible characters made visible, and asks. */
-const askOnTerminal: AskPerson = async (request) => {
+const askOnTerminal: AskUser = async (request) => {
   note(approvalLines(request, PLAIN_STYLE).join("\n"));
   const choices = "[y]es, [a]lways in this session, or no with a reason: ";
   const answer = await ask(`${questionText(request)} ${choices}`, request.signal);

@@ -10,7 +10,7 @@ export interface FileChange {
   readonly path: string;
   readonly before: FileState;
   readonly after: FileState;
-  /** Another program or person changed the path between two calls: undoing would lose that change. */
+  /** Another program or user changed the path between two calls: undoing would lose that change. */
   readonly mixed?: boolean;
 }
 

@@ -7,7 +7,7 @@ import { defineTool } from "../tools/defineTool.js";
 import { createToolRegistry } from "../tools/factory.js";
 import type { ToolCapability } from "../tools/tool.js";
 import { MODES, type Mode } from "./mode.js";
-import { type Grants, Permissions, type PermissionsOptions, type PersonDecision } from "./permissions.js";
+import { type Grants, Permissions, type PermissionsOptions, type UserDecision } from "./permissions.js";
 import { parseRule } from "./rule.js";
 
 const folder = mkdtempSync(join(tmpdir(), "agent-permissions-"));
@@ -140,7 +140,7 @@ test("decides for an agent that the program made: a rule runs the call, a questi
 });
 
 describe("the answer of a user", () => {
-  async function answering(decision: PersonDecision | "suspend", options: Partial<PermissionsOptions> = {}) {
+  async function answering(decision: UserDecision | "suspend", options: Partial<PermissionsOptions> = {}) {
     const { call, registry } = permissionsFor("write", ["write"], "@agent/tools-x", "ask");
     const permissions = new Permissions({ registry, mode: "ask", root, ...options });
     const problems: string[] = [];

@@ -25,7 +25,7 @@ export interface Grants {
 }
 
 /** A user's answer to a question about a call. `always` is a rule, `mode` a mode to switch to. */
-export type PersonDecision =
+export type UserDecision =
   | "allow"
   | { readonly always: string; readonly scope: GrantScope }
   | { readonly mode: Mode }
@@ -38,11 +38,11 @@ export type AlwaysChoice = RuleOffer | { readonly mode: Mode; readonly label: st
  * Asks the user about a call. `always` lists what they can allow permanently; `runsInAuto` resolves to whether the call
  * would run without a question in auto mode.
  */
-export type AskPerson = (
+export type AskUser = (
   request: ApprovalRequest,
   always: readonly AlwaysChoice[],
   runsInAuto: () => Promise<boolean>,
-) => Promise<PersonDecision | "suspend">;
+) => Promise<UserDecision | "suspend">;
 
 /** Keeps grants until the process ends. */
 class SessionGrants implements Grants {
@@ -181,7 +181,7 @@ export class Permissions {
    * cannot be stored. `place`: for a child agent in another directory, under the same mode, rules and grants.
    */
   approval(
-    ask: AskPerson,
+    ask: AskUser,
     onProblem: (message: string) => void,
     place: PermissionPlace = this.#place,
   ): { readonly rules: CallRules; readonly approve: Approve } {

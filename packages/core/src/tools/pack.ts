@@ -199,7 +199,7 @@ export interface PackHost<Options = unknown> {
     onEvent?: (event: AgentEvent) => void,
   ) => BackgroundAgent;
   /** Asks the user. Absent if no one can answer. */
-  readonly ask?: (question: PersonQuestion) => Promise<PersonAnswer>;
+  readonly ask?: (question: UserQuestion) => Promise<UserAnswer>;
   /**
    * Asks whether a running call may do something that its approval did not cover, such as connecting to a host. The
    * host may remember the answer for the session or the project. Absent: it is not allowed.
@@ -271,7 +271,7 @@ export interface PermitRequest {
 export type PermitAnswer = "allowed" | "refused" | "unanswered";
 
 /** A question of a pack to the user. */
-export interface PersonQuestion {
+export interface UserQuestion {
   /** The asker: `the MCP server "github"`. Shown with the question, so that no pack can impersonate the agent. */
   readonly source: string;
   readonly message: string;
@@ -301,7 +301,7 @@ export interface QuestionField {
 /**
  * `values` contains the filled-in fields by name; `no` is a refusal; `dismissed` means that the user did not answer.
  */
-export type PersonAnswer =
+export type UserAnswer =
   | { readonly answer: "yes"; readonly values: Readonly<Record<string, unknown>> }
   | { readonly answer: "no" | "dismissed" };
 

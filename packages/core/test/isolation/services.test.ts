@@ -17,7 +17,7 @@ import {
   Agent,
   type ExecutableTool,
   type PackHost,
-  type PersonQuestion,
+  type UserQuestion,
   registerPack,
   ToolRegistry,
 } from "../../src/index.js";
@@ -336,8 +336,8 @@ describe.skipIf(!isEnforced)("an isolated pack with more than tools", () => {
   });
 
   test("closes a question when the pack no longer waits for the answer, or its process is gone", async () => {
-    const questions: PersonQuestion[] = [];
-    const ask = (question: PersonQuestion) =>
+    const questions: UserQuestion[] = [];
+    const ask = (question: UserQuestion) =>
       new Promise<never>((_, reject) => {
         questions.push(question);
         question.signal.addEventListener("abort", () => reject(new Error("closed")));

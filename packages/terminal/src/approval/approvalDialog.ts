@@ -1,12 +1,12 @@
 import type { ApprovalRequest } from "@agent/core";
-import type { AlwaysChoice, GrantScope, PersonDecision } from "@agent/core/host";
+import type { AlwaysChoice, GrantScope, UserDecision } from "@agent/core/host";
 import { escapeToLine } from "@agent/internal";
 import type { Style } from "../text/style.js";
 import { wrapWords } from "../text/width.js";
 import { denial, questionText } from "./approvalQuestion.js";
 
 /** The effect of a key: an answer, a change of the dialog, or none. */
-export type DialogResult = PersonDecision | "changed" | "ignored";
+export type DialogResult = UserDecision | "changed" | "ignored";
 
 const SCOPES: Readonly<Record<GrantScope, string>> = {
   session: "in this session",
@@ -53,7 +53,7 @@ export class ApprovalDialog {
   }
 
   /** Refuses the call with the typed reason. The user may also type `no, use npm ci` as one line. */
-  deny(reason: string): PersonDecision {
+  deny(reason: string): UserDecision {
     // The key that opened the line was the first letter of "no".
     const typed = /^o\s+\S/i.test(reason) ? `n${reason}` : reason.replace(/^o?\s*(?=[,:]|$)[\s,:]*/i, "");
     return { deny: denial(typed) };

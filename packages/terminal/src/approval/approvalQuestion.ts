@@ -1,5 +1,5 @@
 import type { AccessNeed, ApprovalRequest, ToolKind } from "@agent/core";
-import type { PersonDecision } from "@agent/core/host";
+import type { UserDecision } from "@agent/core/host";
 import { parseRule } from "@agent/core/host";
 import { countOf, escapeToLine, misreadings, spellOut } from "@agent/internal";
 import { type DiffLines, diffLines } from "../display/fileDiff.js";
@@ -121,7 +121,7 @@ export function approvalPrompt(call: AskedCall): string {
 }
 
 /** Parses an answer. An unclear one is `undefined`: approval is never guessed. */
-export function readDecision(answer: string, name: string): PersonDecision | undefined {
+export function readDecision(answer: string, name: string): UserDecision | undefined {
   const text = answer.trim();
   if (/^(y|yes)$/i.test(text)) return "allow";
   if (/^(a|always)$/i.test(text)) return { always: name, scope: "session" };
@@ -131,7 +131,7 @@ export function readDecision(answer: string, name: string): PersonDecision | und
 }
 
 /** The user's decision as shown in the conversation: `always in this project: run_bash(npm test *)`. */
-export function decisionText(decision: PersonDecision): string {
+export function decisionText(decision: UserDecision): string {
   if (decision === "allow") return "yes";
   if ("deny" in decision) {
     if (decision.deny === NO_REASON) return "no";

@@ -1,6 +1,6 @@
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine, withTimeout } from "@agent/internal";
-import { askPermit, askPersonQuestion } from "../approval/personQuestion.js";
+import { askPermit, askUserQuestion } from "../approval/userQuestion.js";
 import { eraseFirstPrompt } from "../screen/firstPrompt.js";
 import { runningJobs, shortDirectory } from "../screen/statusRow.js";
 import { isLiveTerminal, terminalStyle } from "../screen/terminalKind.js";
@@ -55,7 +55,7 @@ export function createChat(places: ChatPlaces): Chat {
       ),
     question: (question) =>
       inTurn(async () =>
-        view && !question.signal.aborted ? await askPersonQuestion(question, view) : { answer: "dismissed" },
+        view && !question.signal.aborted ? await askUserQuestion(question, view) : { answer: "dismissed" },
       ),
     askPermit: (request) =>
       inTurn(async () => (view && !request.signal.aborted ? await askPermit(request, view) : undefined)),

@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import type { AgentEvent, ApprovalRequest, FileDiff, TextEvent } from "@agent/core";
-import type { PersonDecision } from "@agent/core/host";
+import type { UserDecision } from "@agent/core/host";
 import { escapeInvisible, onAbort } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { approvalLines, approvalPrompt, readDecision } from "../approval/approvalQuestion.js";
@@ -256,7 +256,7 @@ class PlainView implements ChatView {
     return items[Number(answer?.trim()) - 1]?.value;
   }
 
-  async ask(request: ApprovalRequest): Promise<PersonDecision> {
+  async ask(request: ApprovalRequest): Promise<UserDecision> {
     this.print(approvalLines(request, this.style));
     this.#previewed.set(request.id, request.preview?.changes ?? []);
     for (;;) {

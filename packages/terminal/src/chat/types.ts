@@ -1,6 +1,6 @@
 import type { Agent, PackHost, ToolInfo } from "@agent/core";
-import type { AskPerson, Permissions } from "@agent/core/host";
-import type { AskPermit } from "../approval/personQuestion.js";
+import type { AskUser, Permissions } from "@agent/core/host";
+import type { AskPermit } from "../approval/userQuestion.js";
 import type { SlashCommand } from "../commands/context.js";
 import type { KeyBindings } from "../input/bindings.js";
 import type { MentionPlace } from "../input/mentions.js";
@@ -106,7 +106,7 @@ export type Aside = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** The chat in a terminal. Created first, because the agent asks it for approval. */
 export interface Chat {
-  readonly ask: AskPerson;
+  readonly ask: AskUser;
   /** Asks the user a question of a pack. */
   readonly question: NonNullable<PackHost["ask"]>;
   /** Asks whether a running call may do more than was approved. */

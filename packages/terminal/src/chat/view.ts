@@ -1,5 +1,5 @@
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
-import type { AlwaysChoice, PersonDecision } from "@agent/core/host";
+import type { AlwaysChoice, UserDecision } from "@agent/core/host";
 import type { MenuItem } from "../input/menu.js";
 import type { Status, StatusLook } from "../screen/statusRow.js";
 import type { NotifyBy } from "../screen/terminalSignals.js";
@@ -35,7 +35,7 @@ export interface ChatView {
   /** `problem` explains why there is no answer, if there is none. */
   turnEnded(problem: string | undefined): void;
   /** `always` lists the permanent approvals on offer. */
-  ask(request: ApprovalRequest, always: readonly AlwaysChoice[]): Promise<PersonDecision>;
+  ask(request: ApprovalRequest, always: readonly AlwaysChoice[]): Promise<UserDecision>;
   /** Lets the user choose; resolves to `undefined` if they close the list, or when the signal aborts. */
   pick(title: string, items: readonly MenuItem[], options?: PickOptions): Promise<string | undefined>;
   /** The titles of truncated results, newest first. `expand` prints one of them by its index. */

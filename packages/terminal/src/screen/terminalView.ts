@@ -1,5 +1,5 @@
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
-import type { AlwaysChoice, PersonDecision } from "@agent/core/host";
+import type { AlwaysChoice, UserDecision } from "@agent/core/host";
 import { onAbort } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { ApprovalDialog } from "../approval/approvalDialog.js";
@@ -34,7 +34,7 @@ const TERMINAL_KEYS: readonly (readonly [keys: string, does: string])[] = [
 interface Question {
   readonly dialog: ApprovalDialog;
   readonly draft: string;
-  readonly answer: (decision: PersonDecision) => void;
+  readonly answer: (decision: UserDecision) => void;
 }
 
 /**
@@ -149,9 +149,9 @@ export class TerminalView implements ChatView {
     this.#live.request();
   }
 
-  ask(request: ApprovalRequest, always: readonly AlwaysChoice[]): Promise<PersonDecision> {
+  ask(request: ApprovalRequest, always: readonly AlwaysChoice[]): Promise<UserDecision> {
     return new Promise((resolve) => {
-      const answer = (decision: PersonDecision): void => {
+      const answer = (decision: UserDecision): void => {
         release();
         resolve(decision);
         if (this.#question?.dialog.request !== request) return;
@@ -192,7 +192,7 @@ export class TerminalView implements ChatView {
     else if (this.#picker) this.#picker.draft += text;
   }
 
-  answerQuestion(decision: PersonDecision): void {
+  answerQuestion(decision: UserDecision): void {
     this.#live.activity.answered(`? ${escapeToLine(decisionText(decision))}`);
     this.#question?.answer(decision);
   }

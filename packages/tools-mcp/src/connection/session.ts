@@ -55,7 +55,7 @@ export class ServerSession {
   static async open(link: ServerLink, options: SessionOptions, signal: AbortSignal): Promise<ServerSession> {
     const { server, era, ask, onToolsChanged, onClose } = options;
     const deadlines = new Set<CallDeadline>();
-    const askPerson = async (params: unknown, aborted: AbortSignal) => {
+    const askUser = async (params: unknown, aborted: AbortSignal) => {
       // Suspend the deadline: a user may take longer to answer than a call may last.
       for (const deadline of deadlines) deadline.pause();
       try {
@@ -64,7 +64,7 @@ export class ServerSession {
         for (const deadline of deadlines) deadline.resume();
       }
     };
-    const events = { ...(ask && { elicit: askPerson }), onToolsChanged, onClose };
+    const events = { ...(ask && { elicit: askUser }), onToolsChanged, onClose };
     try {
       return new ServerSession(
         await link.connect({ era, events }, signal),

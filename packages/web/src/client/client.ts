@@ -1,4 +1,4 @@
-import type { ApprovalDecision, Content, PersonAnswer } from "@agent/core";
+import type { ApprovalDecision, Content, UserAnswer } from "@agent/core";
 import type { ChatAction } from "../events.js";
 import { type ChatState, EMPTY_CHAT } from "../state/chatState.js";
 import { reduceChat } from "../state/reduce.js";
@@ -40,7 +40,7 @@ export interface ChatClient {
   /**
    * Answers a question of the state: `{ answer: "yes", values }` with a value for each field, or `{ answer: "no" }`.
    */
-  answer(id: string, answer: PersonAnswer): Promise<boolean>;
+  answer(id: string, answer: UserAnswer): Promise<boolean>;
   /** Answers the user message with this id again, or the newest. Messages after it are removed. */
   regenerate(id?: string): Promise<boolean>;
   stop(): Promise<boolean>;

@@ -3,7 +3,7 @@ import {
   type Content,
   type ContentPart,
   isAgentError,
-  type PersonAnswer,
+  type UserAnswer,
   type QuestionField,
 } from "@agent/core";
 import { formatRule, parseRule } from "@agent/core/host";
@@ -136,7 +136,7 @@ function readDecision(decision: unknown): ApprovalDecision {
   );
 }
 
-function readAnswer(given: unknown): PersonAnswer {
+function readAnswer(given: unknown): UserAnswer {
   if (isRecord(given) && (given.answer === "no" || given.answer === "dismissed")) {
     return { answer: given.answer };
   }

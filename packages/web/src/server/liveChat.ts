@@ -10,8 +10,8 @@ import {
   isAgentError,
   type PackEntry,
   type PendingCall,
-  type PersonAnswer,
-  type PersonQuestion,
+  type UserAnswer,
+  type UserQuestion,
 } from "@agent/core";
 import { withTimeout } from "@agent/internal";
 import type { ChatAction, ChatEvent, PendingQuestion } from "../events.js";
@@ -52,7 +52,7 @@ export interface LiveChatOptions {
 /** How a chat asks its user: about calls, and questions of tools. */
 export interface ChatQuestions {
   readonly approve: Approve;
-  readonly ask: (question: PersonQuestion) => Promise<PersonAnswer>;
+  readonly ask: (question: UserQuestion) => Promise<UserAnswer>;
 }
 
 // How long closing waits for the calls that need a decision to be recorded.
@@ -69,7 +69,7 @@ export class LiveChat {
   readonly #waiting = new Map<string, (decision: ApprovalDecision | "suspend") => void>();
   readonly #asked = new Map<
     string,
-    { readonly question: PendingQuestion; readonly resolve: (answer: PersonAnswer) => void }
+    { readonly question: PendingQuestion; readonly resolve: (answer: UserAnswer) => void }
   >();
   /** The pending calls as they are stored: if the process is killed meanwhile, the next one asks again. */
   readonly #noted = new Map<string, PendingCall>();
@@ -315,10 +315,10 @@ export class LiveChat {
   }
 
   /** Shows a question of a tool on the pages until one of them answers it, or its answer is no longer needed. */
-  async #askUser({ signal, ...asked }: PersonQuestion): Promise<PersonAnswer> {
+  async #askUser({ signal, ...asked }: UserQuestion): Promise<UserAnswer> {
     if (this.#closed || signal.aborted) return { answer: "dismissed" };
     const question: PendingQuestion = { ...asked, id: crypto.randomUUID() };
-    const answer = await new Promise<PersonAnswer>((resolve) => {
+    const answer = await new Promise<UserAnswer>((resolve) => {
       this.#asked.set(question.id, { question, resolve });
       signal.addEventListener("abort", () => resolve({ answer: "dismissed" }), { once: true });
       this.#tell({ type: "question", question });
@@ -328,7 +328,7 @@ export class LiveChat {
     return answer;
   }
 
-  #answerQuestion(id: string, answer: PersonAnswer): void {
+  #answerQuestion(id: string, answer: UserAnswer): void {
     const asked = this.#asked.get(id);
     if (!asked) throw new ActionError(409, "This question does not wait for an answer any more.");
     const { question, resolve } = asked;

@@ -1,4 +1,4 @@
-import type { PermitRequest, PersonAnswer, PersonQuestion, QuestionField } from "@agent/core";
+import type { PermitRequest, UserAnswer, UserQuestion, QuestionField } from "@agent/core";
 import type { GrantScope } from "@agent/core/host";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
@@ -32,7 +32,7 @@ type Desk = Pick<ChatView, "print" | "question" | "answered" | "pick" | "style" 
  * Asks the user a pack's question, field by field, with the name of the asker. If the user closes a field, the question
  * is dismissed; the values are sent only after a final confirmation. A URL is shown in full and never opened.
  */
-export async function askPersonQuestion(question: PersonQuestion, desk: Desk): Promise<PersonAnswer> {
+export async function askUserQuestion(question: UserQuestion, desk: Desk): Promise<UserAnswer> {
   const { source, message, fields, url, immediate, signal } = question;
   const lines = [
     ...questionLines(source, message, desk),
