@@ -85,7 +85,7 @@ const LAYERS = {
     ["http"],
     ["connection"],
     ["tools"],
-    ["agreed"],
+    ["approved"],
     ["manage", "server"],
   ],
   "tools-search": [["match"], ["worker"], ["host"], ["tools"]],

@@ -1,5 +1,5 @@
 import { definePack } from "@agent/core";
-import { registerServers } from "./agreed/registerServers.js";
+import { registerServers } from "./approved/registerServers.js";
 import { checkServers, OPTIONS, PACK_NAME } from "./config/options.js";
 import { LockFile, lockPath } from "./lock/lockFile.js";
 

@@ -100,8 +100,8 @@ test.each([1, { prompt: "x" }, { prompt: 7, description: 3, arguments: [{}] }])(
 );
 
 test("does not run a tool that differs from the lock, and turns it off from then on", async () => {
-  const agreed = fixtureServer({ tools: [{ name: "echo" }, { name: "fails" }] });
-  const { directory, locked } = await lockServers({ docs: agreed });
+  const approved = fixtureServer({ tools: [{ name: "echo" }, { name: "fails" }] });
+  const { directory, locked } = await lockServers({ docs: approved });
   const changed = fixtureServer({
     tools: [{ name: "echo", description: "something new" }, { name: "fails" }],
   });

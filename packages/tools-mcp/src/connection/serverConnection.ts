@@ -1,6 +1,6 @@
 import { orAborted, quote } from "@agent/core/toolkit";
 import { isHttp, type ServerOptions } from "../config/options.js";
-import { differsText } from "../lock/agreement.js";
+import { differsText } from "../lock/approval.js";
 import type { LockedServer, LockedTool } from "../lock/lock.js";
 import type { ConnectionHost } from "./connectionHost.js";
 import { failureText } from "./failureText.js";
@@ -17,7 +17,7 @@ export interface ConnectedServer {
   readonly name: string;
   readonly options: ServerOptions;
   /** The approved state. May change while the server runs. */
-  readonly agreed: LockedServer;
+  readonly approved: LockedServer;
   /** Called after each comparison with the tools that differ from the approved ones. */
   onDiffering(tools: readonly string[]): void;
 }
@@ -52,7 +52,7 @@ export class ServerConnection {
   get differing(): readonly string[] {
     const listed = this.#listed;
     if (listed === undefined) return [];
-    return this.#server.agreed.tools
+    return this.#server.approved.tools
       .filter(({ tool, hash }) => listed.get(tool) !== hash)
       .map(({ tool }) => tool);
   }
@@ -146,7 +146,7 @@ export class ServerConnection {
     return await openServer({
       name: this.#server.name,
       options: this.#server.options,
-      era: this.#server.agreed.era,
+      era: this.#server.approved.era,
       host: this.#host,
       ended: this.#ended.signal,
       onTools: (tools) => {

@@ -14,8 +14,8 @@ export function compareTools(before: readonly LockedTool[], after: readonly Lock
     added: after.filter(({ tool }) => !old.has(tool)),
     removed: before.filter(({ tool }) => !now.has(tool)),
     changed: after.flatMap((tool) => {
-      const agreed = old.get(tool.tool);
-      return agreed === undefined || agreed.hash === tool.hash ? [] : [{ before: agreed, after: tool }];
+      const approved = old.get(tool.tool);
+      return approved === undefined || approved.hash === tool.hash ? [] : [{ before: approved, after: tool }];
     }),
   };
 }

@@ -1,6 +1,6 @@
 import { type Diagnosis, type PackHost, registerPack, type ToolRegistry } from "@agent/core";
 import { errorMessage, quote } from "@agent/core/toolkit";
-import { registerServers } from "../agreed/registerServers.js";
+import { registerServers } from "../approved/registerServers.js";
 import { checkServerOptions, PACK_NAME, type ServerOptions } from "../config/options.js";
 import { createConnectionHost } from "../connection/connectionHost.js";
 import type { LockedServer, SetAside } from "../lock/lock.js";

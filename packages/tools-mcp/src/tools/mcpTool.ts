@@ -6,18 +6,18 @@ import {
   type ToolKind,
 } from "@agent/core";
 import { escapeInvisible, isRecord, quote } from "@agent/core/toolkit";
-import type { AgreedServer } from "../agreed/agreedServer.js";
+import type { ApprovedServer } from "../approved/approvedServer.js";
 import type { LockedTool } from "../lock/lock.js";
 
 /** A tool of a server, as it is in the lock. Calling it starts the server if needed. */
 export interface McpTool extends ExecutableTool {
   readonly locked: LockedTool;
-  readonly server: AgreedServer;
+  readonly server: ApprovedServer;
   /** Whether the server's `enable` option enables it. */
   readonly isOn: boolean;
 }
 
-export function mcpTool(locked: LockedTool, server: AgreedServer): McpTool {
+export function mcpTool(locked: LockedTool, server: ApprovedServer): McpTool {
   const { name, tool: ownName, description, title, inputSchema, outputSchema, annotations } = locked;
   const { enable, readOnly = [] } = server.options;
   const capabilities = capabilitiesOf(locked, readOnly);

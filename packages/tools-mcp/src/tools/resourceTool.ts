@@ -1,12 +1,12 @@
 import { contentText, defineTool } from "@agent/core";
 import { didYouMean, quote } from "@agent/core/toolkit";
-import type { AgreedServer } from "../agreed/agreedServer.js";
+import type { ApprovedServer } from "../approved/approvedServer.js";
 
 export const RESOURCE_TOOL = "mcp_read_resource";
 const MAX_LISTED = 100;
 
 /** Lists the resources of a server, or reads one, for the model. */
-export function resourceTool(servers: () => readonly AgreedServer[]) {
+export function resourceTool(servers: () => readonly ApprovedServer[]) {
   const names = servers().map(({ name }) => name);
   return defineTool({
     name: RESOURCE_TOOL,

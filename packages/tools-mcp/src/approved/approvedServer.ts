@@ -10,26 +10,26 @@ export interface ServerSurroundings {
   /** Loads the code that communicates with servers. */
   readonly loadConnections: () => Promise<Connections>;
   /** Called after each comparison with the tools that differ from the approved ones. */
-  readonly onDiffering: (server: AgreedServer, tools: readonly string[]) => void;
+  readonly onDiffering: (server: ApprovedServer, tools: readonly string[]) => void;
 }
 
 /**
  * A server whose tools a user approved. The code that communicates with servers is loaded with the first use, because
  * most conversations use few of the configured servers, or none.
  */
-export class AgreedServer implements ConnectedServer {
+export class ApprovedServer implements ConnectedServer {
   readonly name: string;
   readonly options: ServerOptions;
   /** The approved state; may change while the server runs. */
-  agreed: LockedServer;
+  approved: LockedServer;
   readonly #surroundings: ServerSurroundings;
   #use: ServerUse | undefined;
   #isDisposed = false;
 
-  constructor(name: string, options: ServerOptions, agreed: LockedServer, surroundings: ServerSurroundings) {
+  constructor(name: string, options: ServerOptions, approved: LockedServer, surroundings: ServerSurroundings) {
     this.name = name;
     this.options = options;
-    this.agreed = agreed;
+    this.approved = approved;
     this.#surroundings = surroundings;
   }
 

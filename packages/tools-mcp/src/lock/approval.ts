@@ -6,17 +6,17 @@ import type { Lock, LockedServer } from "./lock.js";
 import { isGenuine, sourceHash } from "./lockFile.js";
 
 /** The valid part of a lock's entry about one server. */
-export interface Agreement {
+export interface ServerApproval {
   /** The approved state, without tools whose entry was edited. Absent if nothing was approved. */
-  readonly agreed: LockedServer | undefined;
+  readonly approved: LockedServer | undefined;
   /** As text, for `agent doctor`. */
   diagnose(): Diagnosis;
 }
 
-export function readAgreement(name: string, server: ServerOptions, lock: Lock): Agreement {
+export function readApproval(name: string, server: ServerOptions, lock: Lock): ServerApproval {
   const about = { subject: `MCP server ${name}`, cure: `Run "agent mcp update ${name}".` };
-  const refuse = (detail: string): Agreement => ({
-    agreed: undefined,
+  const refuse = (detail: string): ServerApproval => ({
+    approved: undefined,
     diagnose: () => ({ ...about, ok: false, detail }),
   });
   const locked = Object.hasOwn(lock.servers, name) ? lock.servers[name] : undefined;
@@ -26,7 +26,7 @@ export function readAgreement(name: string, server: ServerOptions, lock: Lock): 
   }
   const tools = locked.tools.filter((tool) => isGenuine(name, tool));
   return {
-    agreed: { ...locked, tools },
+    approved: { ...locked, tools },
     diagnose: () => {
       const edited = locked.tools.filter((tool) => !tools.includes(tool)).map(({ tool }) => quote(tool));
       const detail = `${countOf(tools.length, "tool")}, ${schemaTokens(tools)} tokens of schemas`;

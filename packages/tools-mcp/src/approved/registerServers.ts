@@ -1,14 +1,14 @@
 import type { Diagnosis, ExecutableTool, PackHost, PackRegistry, PackServices } from "@agent/core";
 import { errorMessage, quote } from "@agent/core/toolkit";
 import type { McpOptions } from "../config/options.js";
-import { differsText } from "../lock/agreement.js";
+import { differsText } from "../lock/approval.js";
 import type { Lock } from "../lock/lock.js";
 import { schemaTokens } from "../tokens.js";
 import { callToolTool, findToolsTool } from "../tools/deferredTools.js";
 import type { McpTool } from "../tools/mcpTool.js";
 import { RESOURCE_TOOL, resourceTool } from "../tools/resourceTool.js";
-import type { AgreedServer } from "./agreedServer.js";
-import { AgreedServers } from "./agreedServers.js";
+import type { ApprovedServer } from "./approvedServer.js";
+import { ApprovedServers } from "./approvedServers.js";
 
 // The context size assumed if the model's is unknown: the smallest common one among models that use tools well.
 const ASSUMED_CONTEXT_TOKENS = 128_000;
@@ -31,7 +31,7 @@ export function registerServers(
 ): RegisteredServers {
   const { maxSchemaShare = DEFAULT_SCHEMA_SHARE } = options;
   const tools = new RegisteredTools((host?.model?.contextTokens ?? ASSUMED_CONTEXT_TOKENS) * maxSchemaShare);
-  const servers = new AgreedServers(options, host, (server, differing) =>
+  const servers = new ApprovedServers(options, host, (server, differing) =>
     tools.withhold(registry, server, differing),
   );
   const follow = (through: PackRegistry, now: Lock): void => {
@@ -83,7 +83,7 @@ class RegisteredTools {
   }
 
   /** Offers the resource tool if an enabled server has resources. */
-  updateResources(registry: PackRegistry, servers: () => readonly AgreedServer[]): void {
+  updateResources(registry: PackRegistry, servers: () => readonly ApprovedServer[]): void {
     const names = JSON.stringify(servers().map(({ name }) => name));
     if (names === this.#resourceServers) return;
     if (this.#resourceServers !== NONE) registry.unregister(RESOURCE_TOOL);
@@ -126,7 +126,7 @@ class RegisteredTools {
   }
 
   /** Withholds the tools of a server that differ from the approved ones; the others keep the user's setting. */
-  withhold(registry: PackRegistry, server: AgreedServer, differing: readonly string[]): void {
+  withhold(registry: PackRegistry, server: ApprovedServer, differing: readonly string[]): void {
     for (const { name, locked, server: own } of this.#tools) {
       if (own !== server) continue;
       if (differing.includes(locked.tool)) registry.withhold?.(name, differsText(server.name, locked.tool));
