@@ -1,4 +1,4 @@
-import type { EditorFiles, UserAnswer, UserQuestion, QuestionField } from "@agent/core";
+import type { EditorFiles, QuestionField, UserAnswer, UserQuestion } from "@agent/core";
 import { isRecord } from "@agent/core/toolkit";
 import {
   type AgentContext,

@@ -7,9 +7,9 @@ import {
   defineTool,
   loadSession,
   type PackRegistry,
+  recordSession,
   type UserAnswer,
   type UserQuestion,
-  recordSession,
 } from "@agent/core";
 import { scriptedProvider } from "@agent/core/replay";
 import { methods, type SessionUpdate } from "@agentclientprotocol/sdk";

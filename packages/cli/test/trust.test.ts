@@ -136,7 +136,9 @@ describe("a project's config is code, and runs only after trust", () => {
     const created = await box.run(["init", "--yes"]);
     expect([created.code, created.stderr]).toEqual([
       0,
-      expect.stringMatching(/The next start asks before it loads files of the project: .*preset-default\/index\.js/),
+      expect.stringMatching(
+        /The next start asks before it loads files of the project: .*preset-default\/index\.js/,
+      ),
     ]);
     const { code, stderr } = await box.run(["tools"]);
     expect([code, stderr]).toEqual([4, expect.stringContaining("preset-default/index.js")]);

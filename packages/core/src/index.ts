@@ -136,12 +136,12 @@ export type {
   PackSkill,
   PermitAnswer,
   PermitRequest,
-  UserAnswer,
-  UserQuestion,
   QuestionField,
   RegisterOptions,
   ToolNames,
   ToolPack,
+  UserAnswer,
+  UserQuestion,
   WakeNotice,
 } from "./tools/pack.js";
 export { PACK_API_VERSION, registerPack } from "./tools/registerPack.js";

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type PackHost,
-  type UserAnswer,
-  type UserQuestion,
   type ToolContext,
   ToolRegistry,
+  type UserAnswer,
+  type UserQuestion,
 } from "@agent/core";
 import { scriptedProvider } from "@agent/core/replay";
 import { describe, expect, onTestFinished, test } from "vitest";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { UserAnswer, UserQuestion, ToolProgress } from "@agent/core";
+import type { ToolProgress, UserAnswer, UserQuestion } from "@agent/core";
 import { expect, test } from "vitest";
 import type { LockedEra } from "../src/lock/lock.js";
 import { lockPath, writeLock } from "../src/lock/lockFile.js";
@@ -28,10 +28,7 @@ function userWith(values: Record<string, unknown>) {
 }
 
 /** A pack on the official SDK, spoken to in the era of the test's choice. */
-async function servedPack(
-  kind: LockedEra["kind"],
-  ask?: (question: UserQuestion) => Promise<UserAnswer>,
-) {
+async function servedPack(kind: LockedEra["kind"], ask?: (question: UserQuestion) => Promise<UserAnswer>) {
   const { directory, locked } = await lockServers({ docs: packServer });
   const { docs } = locked;
   if (docs === undefined) throw new Error("not locked");

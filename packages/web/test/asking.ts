@@ -1,4 +1,4 @@
-import { defineTool, type UserQuestion, type ToolPack } from "@agent/core";
+import { defineTool, type ToolPack, type UserQuestion } from "@agent/core";
 
 /** A pack whose tool asks the user for a size, as `ask_user` does, or with a whole form. */
 export const asking: ToolPack = {

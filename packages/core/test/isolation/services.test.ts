@@ -17,9 +17,9 @@ import {
   Agent,
   type ExecutableTool,
   type PackHost,
-  type UserQuestion,
   registerPack,
   ToolRegistry,
+  type UserQuestion,
 } from "../../src/index.js";
 import {
   describeGrants,

@@ -1,4 +1,4 @@
-import type { PermitRequest, UserAnswer, UserQuestion, QuestionField } from "@agent/core";
+import type { PermitRequest, QuestionField, UserAnswer, UserQuestion } from "@agent/core";
 import type { GrantScope } from "@agent/core/host";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";

@@ -26,7 +26,12 @@ export class ApprovedServer implements ConnectedServer {
   #use: ServerUse | undefined;
   #isDisposed = false;
 
-  constructor(name: string, options: ServerOptions, approved: LockedServer, surroundings: ServerSurroundings) {
+  constructor(
+    name: string,
+    options: ServerOptions,
+    approved: LockedServer,
+    surroundings: ServerSurroundings,
+  ) {
     this.name = name;
     this.options = options;
     this.approved = approved;

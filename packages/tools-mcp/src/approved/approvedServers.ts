@@ -107,7 +107,11 @@ export class ApprovedServers {
     (await this.#connections?.catch(() => undefined))?.dispose();
   }
 
-  #approve(name: string, options: ServerOptions, approved: LockedServer | undefined): ApprovedServer | undefined {
+  #approve(
+    name: string,
+    options: ServerOptions,
+    approved: LockedServer | undefined,
+  ): ApprovedServer | undefined {
     const known = this.#servers.get(name);
     if (approved === undefined) {
       this.#servers.delete(name);

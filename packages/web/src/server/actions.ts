@@ -3,8 +3,8 @@ import {
   type Content,
   type ContentPart,
   isAgentError,
-  type UserAnswer,
   type QuestionField,
+  type UserAnswer,
 } from "@agent/core";
 import { formatRule, parseRule } from "@agent/core/host";
 import { errorMessage, isRecord } from "@agent/core/toolkit";
