@@ -1,3 +1,4 @@
+import type { Worker } from "bullmq";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startProxy } from "../../test/proxy.js";
 import { POSTGRES_URL, query, testSchema, withServers } from "../../test/servers.js";
@@ -33,6 +34,24 @@ describe.skipIf(!withServers)("the queues", () => {
     await tickets.open([KIND], 1000);
     await tickets.open([KIND], 1000);
     expect(checked).toEqual([false, true]);
+  });
+
+  test("open one worker for a kind however often they are asked at the same time, and close it while it opens", async () => {
+    const { schema } = await testSchema();
+    const backend = await postgresTickets(clientConfig(POSTGRES_URL, 30_000), `${schema}_queue`);
+    const workers: Worker[] = [];
+    const createWorker: typeof backend.createWorker = (name, lockMs) => {
+      const worker = backend.createWorker(name, lockMs);
+      workers.push(worker);
+      return worker;
+    };
+    const tickets = new Tickets({ ...backend, createWorker }, schema, () => undefined);
+    await Promise.all([tickets.open([KIND], 1000), tickets.open([KIND], 1000)]);
+    expect(workers).toHaveLength(1);
+    const opening = tickets.open([{ ...KIND, name: "other" }], 1000).catch(() => undefined);
+    await tickets.close();
+    await opening;
+    expect(workers.map(({ closing }) => closing !== undefined)).toEqual([true, true]);
   });
 
   test("keep no connection to Postgres that waits for tickets", async () => {

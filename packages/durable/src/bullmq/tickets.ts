@@ -30,6 +30,8 @@ export class Tickets {
   readonly #onFault: (error: unknown) => void;
   readonly #queues = new Map<string, Queue>();
   readonly #workers = new Map<string, Worker>();
+  /** By kind: settles when its worker takes tickets. */
+  readonly #opened = new Map<string, Promise<void>>();
   #counter = 0;
 
   constructor(backend: TicketBackend, prefix: string, onFault: (error: unknown) => void) {
@@ -48,21 +50,29 @@ export class Tickets {
     return (await this.#queue(kind).getJob(`${runId}_${epoch}`)) !== undefined;
   }
 
-  /** Starts taking tickets of these kinds. */
+  /** Starts taking tickets of these kinds. May be called again meanwhile. */
   async open(kinds: readonly Kind[], lockMs: number): Promise<void> {
     for (const { name } of kinds) {
-      if (this.#workers.has(name)) continue;
-      const worker = this.#backend.createWorker(this.#queueName(name), lockMs);
-      worker.on("error", this.#onFault);
-      try {
-        await worker.waitUntilReady();
-        await worker.startStalledCheckTimer();
-      } catch (error) {
-        // The next attempt starts with a new worker: one without the check would never recover lost tickets.
-        worker.close(true).catch(this.#onFault);
-        throw error;
-      }
-      this.#workers.set(name, worker);
+      const opened = this.#opened.get(name) ?? this.#open(name, lockMs);
+      this.#opened.set(name, opened);
+      await opened;
+    }
+  }
+
+  async #open(kind: string, lockMs: number): Promise<void> {
+    const worker = this.#backend.createWorker(this.#queueName(kind), lockMs);
+    worker.on("error", this.#onFault);
+    // Before it is ready: `close` must not miss it.
+    this.#workers.set(kind, worker);
+    try {
+      await worker.waitUntilReady();
+      await worker.startStalledCheckTimer();
+    } catch (error) {
+      // The next attempt starts with a new worker: one without the check would never recover lost tickets.
+      this.#opened.delete(kind);
+      this.#workers.delete(kind);
+      worker.close(true).catch(this.#onFault);
+      throw error;
     }
   }
 
