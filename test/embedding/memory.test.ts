@@ -6,8 +6,8 @@ import { expect, test } from "vitest";
 
 const BENCH = join(fileURLToPath(new URL("../..", import.meta.url)), "bench", "embedding.mjs");
 
-test("takes at most 20 KB for an idle agent with file, search and shell tools, buffers included", async () => {
+test("takes at most 9 KB for an idle agent with file, search and shell tools, buffers included", async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", BENCH, "memory-agent"]);
   expect(Number(stdout)).toBeGreaterThan(0);
-  expect(Number(stdout)).toBeLessThanOrEqual(20);
+  expect(Number(stdout)).toBeLessThanOrEqual(9);
 });

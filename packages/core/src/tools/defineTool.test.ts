@@ -384,3 +384,16 @@ describe("an agent that is called like a tool", () => {
     expect(() => agentTool(definition as never)).toThrow(problem);
   });
 });
+
+test("runs as a method of the tool and of a copy, and reports what a function without its tool lacks", async () => {
+  const tool = defineTool({
+    name: "t",
+    description: "Test.",
+    input: { type: "object" },
+    execute: () => "ran",
+  });
+  const copy = { ...tool, name: "copy" };
+  const { execute } = tool;
+  expect([await tool.execute({}), await copy.execute({})]).toEqual(["ran", "ran"]);
+  await expect(execute({})).rejects.toThrow("Write tool.execute(args).");
+});

@@ -164,10 +164,11 @@ export function defineTool<
   const { parameters, parse } = readInput(name, input);
   const reader = output && readSchema(output, `defineTool ${quote(name)}: output`);
   const special = (context ?? reader) && { context, reader, toText: toText as ValueText | undefined };
-  const tool: ExecutableTool & { readonly name: Name } = {
+  const tool: DefinedTool & { readonly name: Name } = {
     name,
     getSchema: schemaReader({ type: "function", function: { name, description, parameters } }),
-    execute: executor(execute as Execute, special),
+    execute: run,
+    [DEFINED]: special ? { ...special, execute: execute as Execute } : (execute as Execute),
   };
   const optional = {
     ...facts,
@@ -184,22 +185,25 @@ type ValueText = (value: unknown) => string;
 
 /** What only some tools have: a schema of the context or of the result. */
 interface SpecialTool {
+  readonly execute: Execute;
   readonly context: StandardSchema | undefined;
   readonly reader: SchemaReader | undefined;
   readonly toText: ValueText | undefined;
 }
 
-/** A bound function, so that a tool holds nothing else of its definition: a program may have thousands of agents. */
-function executor(execute: Execute, special: SpecialTool | undefined): ExecutableTool["execute"] {
-  return run.bind(undefined, execute, special);
+/** The function of the definition. All tools share `run`: a program may have thousands of agents, each with its tools. */
+const DEFINED = Symbol("defined");
+
+interface DefinedTool extends ExecutableTool {
+  readonly [DEFINED]: Execute | SpecialTool;
 }
 
-async function run(
-  execute: Execute,
-  special: SpecialTool | undefined,
-  args: Record<string, unknown>,
-  call?: ToolCall,
-): Promise<string> {
+async function run(this: ExecutableTool, args: Record<string, unknown>, call?: ToolCall): Promise<string> {
+  const defined = (this as DefinedTool | undefined)?.[DEFINED];
+  if (defined === undefined)
+    throw new Error("execute was called without its tool. Write tool.execute(args).");
+  const special = typeof defined === "function" ? undefined : defined;
+  const execute = typeof defined === "function" ? defined : defined.execute;
   const whole = completeCall(call);
   if (special?.context) {
     const value = await parseContext(special.context, whole.context);

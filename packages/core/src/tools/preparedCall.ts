@@ -66,7 +66,8 @@ export async function prepareCall(
 ): Promise<PreparedCall | ToolResult> {
   const found = findUsable(name, lookUp);
   if ("outcome" in found) return { ...found, durationMs: 0 };
-  const { tool, capabilities } = found;
+  const { tool, facts } = found;
+  const { capabilities, repeatable } = facts;
   try {
     const read = await readArguments(found, copyArguments(args), repair);
     if ("problem" in read) return { ...failure(name, read.problem, limits), durationMs: 0 };
@@ -78,7 +79,7 @@ export async function prepareCall(
       name,
       args: copy,
       capabilities,
-      repeatable: found.repeatable,
+      repeatable,
       ...describer(found, copy, () => (parsed === copy ? copyArguments(copy) : parsed), limits),
       run: async (options = {}) => {
         const now = findUsable(name, lookUp);
@@ -110,10 +111,10 @@ function describer(
   input: () => Record<string, unknown>,
   { redact }: ExecutionLimits,
 ): Pick<PreparedCall, "describe" | "preview"> {
-  const { tool, kind } = entry;
+  const { tool, facts } = entry;
   let described: Promise<DescribedCall> | undefined;
   const describe = async (signal?: AbortSignal): Promise<DescribedCall> => {
-    const defaults = { title: titleOf(titleNames(entry), args), kind };
+    const defaults = { title: titleOf(titleNames(entry), args), kind: facts.kind };
     try {
       if (!tool.describeCall) {
         const needs = tool.findAccessNeeds?.(copyArguments(args)) ?? [];

@@ -23,17 +23,22 @@ const OPTIONS: OptionChecks<RegisterOptions> = {
   deferred: checkBoolean,
 };
 
-/** A registered tool with all data derived at registration. */
-export interface RegisteredTool {
-  readonly tool: ExecutableTool;
+/** Data derived from a tool at registration, shared by all agents that have the tool. */
+interface ToolFacts {
+  readonly schema: SharedSchema;
   readonly capabilities: readonly ToolCapability[];
   /** Whether an interrupted call may be run again. */
   readonly repeatable: boolean;
   readonly kind: ToolKind;
+}
+
+/** A registered tool. */
+export interface RegisteredTool {
+  readonly tool: ExecutableTool;
+  readonly facts: ToolFacts;
   readonly source: string | undefined;
   /** Whether the host knows that its pack is not one of `@agent`. */
   readonly foreign?: true;
-  readonly schema: SharedSchema;
   /** Whether its schema is omitted from requests. */
   readonly deferred?: true;
   /** Whether the user has it enabled. */
@@ -78,16 +83,22 @@ export function examineTool(tool: ExecutableTool, options: RegisterOptions): Reg
     fail(`insteadOf must be the name of a tool, got ${describeValue(tool.insteadOf)}`);
   return {
     tool,
-    capabilities,
-    repeatable,
-    kind,
+    facts: shareFacts({ schema, capabilities, repeatable, kind }),
     source: options.source,
-    schema,
     enabled: options.enabled ?? true,
     // Rare: most entries of thousands of idle agents need no room for these.
     ...(options.foreign && { foreign: true }),
     ...(options.deferred && { deferred: true }),
   };
+}
+
+/** The facts of a tool with the same schema, if it has the same ones. */
+function shareFacts(facts: ToolFacts): ToolFacts {
+  const { known } = facts.schema;
+  const key = [facts.kind, facts.repeatable, ...facts.capabilities].join();
+  const same = known.get(key) ?? facts;
+  known.set(key, same);
+  return same;
 }
 
 function checkedName(tool: ExecutableTool): string {
@@ -138,9 +149,9 @@ function onlyReads(capabilities: readonly ToolCapability[]): boolean {
 }
 
 /** The arguments that name a call: the tool's `titleFrom`, else the first required string of its schema. */
-export function titleNames({ tool: { titleFrom }, schema }: RegisteredTool): readonly string[] {
+export function titleNames({ tool: { titleFrom }, facts }: RegisteredTool): readonly string[] {
   if (titleFrom !== undefined) return typeof titleFrom === "string" ? [titleFrom] : titleFrom;
-  const { properties, required } = schema.schema.function.parameters ?? {};
+  const { properties, required } = facts.schema.schema.function.parameters ?? {};
   const isString = (name: unknown): name is string =>
     typeof name === "string" &&
     (properties as Record<string, JsonSchema> | undefined)?.[name]?.type === "string";
@@ -172,7 +183,7 @@ export async function readArguments(
   const parsed = await parseArguments(entry, args);
   if (!("problem" in parsed)) return { args, parsed: parsed.value, notes };
   if (!repair) return parsed;
-  const { parameters = {} } = entry.schema.schema.function;
+  const { parameters = {} } = entry.facts.schema.schema.function;
   const repaired = repairArguments(parameters, args);
   // A path may have been passed under another name.
   const paths = repaired && cleanPaths(repaired.args, entry.tool.pathArguments ?? []);
@@ -187,7 +198,7 @@ export async function readArguments(
 
 /** Checks arguments with the tool's own `parseArguments`, or with its schema. */
 function parseArguments(
-  { tool, schema }: RegisteredTool,
+  { tool, facts: { schema } }: RegisteredTool,
   args: Record<string, unknown>,
 ): ParsedArguments | Promise<ParsedArguments> {
   if (tool.parseArguments) return tool.parseArguments(args) ?? { value: args };
@@ -205,6 +216,8 @@ interface SharedSchema {
   readonly read: () => ChatTool;
   /** Returns the problem with the arguments, or `undefined`. */
   readonly check: (args: unknown) => string | undefined;
+  /** Facts of the tools that have this schema. */
+  readonly known: Map<string, ToolFacts>;
 }
 
 const NO_ARGUMENTS: JsonSchema = { type: "object", properties: {} };
@@ -223,7 +236,7 @@ function shareSchema(text: string): SharedSchema {
   if (known) return known;
   const schema = examineSchema(text);
   const check = compileParameters(schema.function.parameters ?? NO_ARGUMENTS);
-  const made = { text, schema, read: readerOf(text), check };
+  const made = { text, schema, read: readerOf(text), check, known: new Map<string, ToolFacts>() };
   const [oldest] = shared.keys();
   if (shared.size >= MAX_SHARED && oldest !== undefined) shared.delete(oldest);
   shared.set(text, made);

@@ -37,6 +37,7 @@ import type {
   ToolCapability,
 } from "./tool.js";
 
+const NONE: readonly string[] = [];
 const DEFAULT_DEADLINE_MS = 10 * 60 * 1000;
 const DEFAULT_ABORT_GRACE_MS = 5000;
 const DEFAULT_MAX_RESULT_BYTES = 1024 * 1024;
@@ -135,7 +136,8 @@ export class ToolRegistry implements PackRegistry {
   readonly #barred: ReturnType<typeof barring>;
   readonly #claim: (pack: string, variables: readonly string[]) => Readonly<Record<string, string>>;
   readonly #directories: PackDirectories | undefined;
-  readonly #packSecrets: string[] = [];
+  // Replaced, not extended: most agents have none.
+  #packSecrets: readonly string[] = NONE;
   readonly secretVariables: string[] = [];
   #disposed = false;
   // Created with the first listener: a program may hold thousands of idle agents, and most have no listener.
@@ -168,7 +170,7 @@ export class ToolRegistry implements PackRegistry {
         `Tool ${quote(tool.name)} is registered already${by(existing.source)}; a second one${by(entry.source)} was refused. Nothing was replaced.`,
       );
     }
-    const barred = this.#barred?.(tool.name, this.#replacedBy(entry), entry.capabilities);
+    const barred = this.#barred?.(tool.name, this.#replacedBy(entry), entry.facts.capabilities);
     const registered = barred === undefined ? entry : { ...entry, barred };
     this.#tools.set(tool.name, registered);
     for (const listener of this.#onRegister ?? []) listener(this.#describe(tool.name, registered));
@@ -233,14 +235,14 @@ export class ToolRegistry implements PackRegistry {
   getEnabledSchemas(): ChatTool[] {
     const schemas: ChatTool[] = [];
     for (const entry of this.#tools.values()) {
-      if (isOffered(entry)) schemas.push(JSON.parse(entry.schema.text));
+      if (isOffered(entry)) schemas.push(JSON.parse(entry.facts.schema.text));
     }
     return schemas;
   }
 
   /** Like `getEnabledSchemas`, without the copies: frozen, for a caller that reads them in every turn. */
   getSharedSchemas(): readonly ChatTool[] {
-    return [...this.#tools.values()].filter(isOffered).map((entry) => entry.schema.schema);
+    return [...this.#tools.values()].filter(isOffered).map((entry) => entry.facts.schema.schema);
   }
 
   /** The offered tools whose argument a model may write as plain text; `undefined` if there are none. */
@@ -261,7 +263,7 @@ export class ToolRegistry implements PackRegistry {
   describeTool(name: string): ToolDetails | undefined {
     const entry = this.#tools.get(name);
     if (!entry) return undefined;
-    const { parameters } = entry.schema.schema.function;
+    const { parameters } = entry.facts.schema.schema.function;
     const { outputSchema } = entry.tool;
     return {
       ...this.#describe(name, entry),
@@ -272,19 +274,19 @@ export class ToolRegistry implements PackRegistry {
 
   /** The capability labels of a tool; empty for an unknown one. */
   getCapabilities(name: string): readonly ToolCapability[] {
-    return this.#tools.get(name)?.capabilities ?? [];
+    return this.#tools.get(name)?.facts.capabilities ?? [];
   }
 
   /** Whether an interrupted call of this tool may be run again; `false` for an unknown tool. */
   isRepeatable(name: string): boolean {
-    return this.#tools.get(name)?.repeatable ?? false;
+    return this.#tools.get(name)?.facts.repeatable ?? false;
   }
 
   /** The title and kind of a call that is not validated yet, for displays of requests and old sessions. */
   aboutCall(name: string, args: Readonly<Record<string, unknown>>): Pick<CallAbout, "title" | "kind"> {
     const entry = this.#tools.get(name);
     if (!entry) return { title: "", kind: "other" };
-    return { title: this.redact(titleOf(titleNames(entry), args)), kind: entry.kind };
+    return { title: this.redact(titleOf(titleNames(entry), args)), kind: entry.facts.kind };
   }
 
   /** The arguments that name a call of this tool. */
@@ -297,7 +299,7 @@ export class ToolRegistry implements PackRegistry {
   ruleFacts(name: string): RuleFacts | undefined {
     const entry = this.#tools.get(name);
     if (!entry) return undefined;
-    const { properties } = entry.schema.schema.function.parameters ?? {};
+    const { properties } = entry.facts.schema.schema.function.parameters ?? {};
     return {
       language: entry.tool.permissions,
       describes: entry.tool.describeCall !== undefined,
@@ -326,7 +328,7 @@ export class ToolRegistry implements PackRegistry {
     }
     const claimed = this.#claim(pack, variables);
     this.secretVariables.push(...variables);
-    this.#packSecrets.push(...Object.values(claimed));
+    this.#packSecrets = [...this.#packSecrets, ...Object.values(claimed)];
     return claimed;
   }
 
@@ -395,7 +397,8 @@ function claimFromEnvironment(_pack: string, variables: readonly string[]): Read
 }
 
 function describe(name: string, entry: RegisteredTool): ToolInfo {
-  const { schema, enabled, deferred, capabilities, kind, source, foreign } = entry;
+  const { facts, enabled, deferred, source, foreign } = entry;
+  const { schema, capabilities, kind } = facts;
   const { description = "" } = schema.schema.function;
   const withheld = entry.barred ?? entry.withheld;
   return {

@@ -19,6 +19,7 @@ import type {
   PackSkill,
 } from "./pack.js";
 
+const NOTHING: readonly never[] = [];
 const LOAD_GRACE_MS = 5000;
 const MAX_PROMPT_TOKENS = 2000;
 const CHARACTERS_PER_TOKEN = 4;
@@ -65,7 +66,7 @@ export class PackServiceList {
   // Replaced, not extended: an array that is pushed to reserves room, and a program may hold thousands of idle agents.
   #provided: readonly Provided[] = [];
   #refreshers: readonly (() => void)[] = [];
-  readonly #pending: Loading[] = [];
+  #pending: readonly Loading[] = NOTHING;
   readonly #ended = new LazySignal();
 
   /** Throws `invalid_argument` for invalid services. Services added after disposal are disposed of immediately. */
@@ -82,12 +83,14 @@ export class PackServiceList {
     loading.done = loading.done
       .then(() => load(this.#ended.signal))
       .then(
-        () => void this.#pending.splice(this.#pending.indexOf(loading), 1),
+        () => {
+          this.#pending = this.#pending.filter((one) => one !== loading);
+        },
         (error: unknown) => {
           loading.problem = errorMessage(error);
         },
       );
-    this.#pending.push(loading);
+    this.#pending = [...this.#pending, loading];
   }
 
   /** The tools that are still loading, and those that failed to load. */
