@@ -31,7 +31,7 @@ const VIEWS: readonly RunEvent[] = (
   [
     { type: "diff", files: [diff] },
     { type: "code", text: "let a;", path: "src/b.ts", startLine: 7 },
-    { type: "output", text: "2 tests failed", exitCode: 2 },
+    { type: "output", text: "2 tests failed\u202e", exitCode: 2 },
     { type: "list", items: [{ text: "a match", path: "src/c.ts", line: 12 }], more: 3 },
     { type: "table", columns: ["name", "size"], rows: [["d.ts", "120"]] },
     { type: "fields", fields: [["branch", "main"]] },
@@ -213,7 +213,7 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     await page.evaluate(`location.assign("#run/${waiting?.id}")`);
     await page.waitForFunction("document.querySelectorAll('main section.card').length === 10");
     const shown = await page.$eval("main", (main) => main.textContent);
-    for (const part of ["2 tests failed", "exit code 2", "src/b.ts:7", "src/c.ts:12 a match", "and 3 more"])
+    for (const part of ["2 tests failed\\u202e", "exit code 2", "src/b.ts:7", "src/c.ts:12 a match", "and 3 more"])
       expect(shown).toContain(part);
     for (const part of ["d.ts", "branch", "Heading", "<b>no</b>", "call 3"]) expect(shown).toContain(part);
     expect(await page.$eval(".md b", ({ textContent }) => textContent)).toBe("look");
