@@ -21,9 +21,8 @@ import { median } from "./support/statistics.mjs";
 const [rounds = "15", ...wanted] = process.argv.slice(2);
 const ROUNDS = Number(rounds);
 // Conversations before the first measurement, and those that are measured together. The engine still compiles a part of the
-// code after 40 conversations of 50 turns (bench/providers.mjs says what that does to a ratio); 120 for each of ten
-// contestants would take too long.
-const WARM_UP = { turns: 40, deltas: 60, parallel: 5 };
+// code after 40 conversations of 50 turns; bench/providers.mjs says what that does to a ratio.
+const WARM_UP = { turns: 120, deltas: 60, parallel: 5 };
 const TOGETHER = { turns: 4, deltas: 12, parallel: 1 };
 const TURNS = 50;
 const SEAMS = 100;
@@ -315,11 +314,13 @@ async function measureDescriptions() {
   for (let times = 0; times < 100; times++) for (const tool of tools) await conversation(tool);
   const values = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const sums = [0, 0];
-    for (let times = 0; times < 60; times++) {
-      for (const index of times % 2 === 0 ? [0, 1] : [1, 0]) sums[index] += await conversation(tools[index]);
+    // The heap is collected in some conversations, which takes as long as several others.
+    const times = [[], []];
+    for (let pair = 0; pair < 60; pair++) {
+      for (const index of pair % 2 === 0 ? [0, 1] : [1, 0])
+        times[index].push(await conversation(tools[index]));
     }
-    values.push(sums[1] / sums[0]);
+    values.push(median(times[1]) / median(times[0]));
   }
   add({
     work: "tools that describe calls, no gate or listener",

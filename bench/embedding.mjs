@@ -36,7 +36,7 @@ async function main() {
       ),
     );
   const work = `memory per idle agent with three packs, of ${AGENTS}`;
-  report.add({ work, unit: "KB", reach: "≤ 10", values: memory("agent") });
+  report.add({ work, unit: "KB", reach: "≤ 8", values: memory("agent") });
   const stubs = "the tools do nothing";
   report.add({
     work,
