@@ -39,7 +39,7 @@ export interface CompactOptions extends Pick<ChatOptions, "signal"> {
 export interface RunResult<Value = undefined> {
   /** The text of the final answer. */
   readonly text: string;
-  /** The value that matches `output`. */
+  /** The value that matches `output`. `undefined` if `stopWhen` ended the message: `finishReason` is then `tool_calls`. */
   readonly output: Value;
   readonly usage: TokenUsage;
   /** The cost of all requests in dollars, if known. */
