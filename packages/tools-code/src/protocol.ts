@@ -43,7 +43,13 @@ export type ToWorker =
   | { readonly type: "answers"; readonly answers: readonly AnsweredCall[] };
 
 export type FromWorker =
-  | { readonly type: "calls"; readonly calls: readonly ScriptCall[]; readonly output: string }
+  | {
+      readonly type: "calls";
+      readonly calls: readonly ScriptCall[];
+      readonly output: string;
+      /** The script is still computing: another message follows. */
+      readonly more?: true;
+    }
   | { readonly type: "end"; readonly end: ScriptEnd; readonly output: string };
 
 /** The outcome of a script. */

@@ -13,6 +13,8 @@ import {
 const SCRIPT = "script";
 const MAX_ERROR_CHARACTERS = 4000;
 const MAX_STACK_LINES = 5;
+// A script that makes a thousand calls in one go need not wait until it has made the last one.
+const CALLS_AT_ONCE = 64;
 // Of 1 MiB: frames of async functions need more than the engine counts.
 const MAX_STACK_BYTES = 192 * 1024;
 
@@ -22,6 +24,12 @@ const INTRINSICS = Intrinsics.ALL & ~(Intrinsics.WEAK_REF | Intrinsics.PERFORMAN
 /** Removes types from TypeScript and keeps every line and column. Throws for text that is not TypeScript. */
 export type StripTypes = (text: string) => string;
 
+export interface SandboxOptions {
+  readonly limits: ScriptLimits;
+  /** Gets many calls of a script that is still computing. The others are taken with `takeCalls`. */
+  readonly onCalls: (calls: readonly ScriptCall[]) => void;
+}
+
 /**
  * One script in its own QuickJS instance. The same script with the same answers makes the same calls in the same order:
  * there is no clock, random numbers are seeded with the script's text, and calls are settled in the order in which they
@@ -30,6 +38,7 @@ export type StripTypes = (text: string) => string;
 export class Sandbox {
   readonly #vm: QuickJS;
   readonly #limits: ScriptLimits;
+  readonly #onCalls: (calls: readonly ScriptCall[]) => void;
   readonly #running = new Map<number, string>();
   #settle: JSValueHandle | undefined;
   #calls: ScriptCall[] = [];
@@ -42,12 +51,14 @@ export class Sandbox {
   #finished: Pick<ScriptEnd, "type" | "text"> | undefined;
   #stopped: string | undefined;
 
-  private constructor(vm: QuickJS, limits: ScriptLimits) {
+  private constructor(vm: QuickJS, { limits, onCalls }: SandboxOptions) {
     this.#vm = vm;
     this.#limits = limits;
+    this.#onCalls = onCalls;
   }
 
-  static async create(wasm: WebAssembly.Module, script: string, limits: ScriptLimits): Promise<Sandbox> {
+  static async create(wasm: WebAssembly.Module, script: string, options: SandboxOptions): Promise<Sandbox> {
+    const { limits } = options;
     let sandbox: Sandbox | undefined;
     const seed = hash(script);
     const vm = await QuickJS.create({
@@ -65,7 +76,7 @@ export class Sandbox {
         },
       }),
     });
-    sandbox = new Sandbox(vm, limits);
+    sandbox = new Sandbox(vm, options);
     return sandbox;
   }
 
@@ -175,6 +186,7 @@ export class Sandbox {
     const id = this.#count++;
     this.#calls.push({ id, kind, json });
     this.#running.set(id, name);
+    if (this.#calls.length === CALLS_AT_ONCE) this.#onCalls(this.takeCalls());
     return id;
   }
 
@@ -218,7 +230,7 @@ export class Sandbox {
   }
 
   #end(how: Pick<ScriptEnd, "type" | "text">): ScriptEnd {
-    // Calls made in the last steps of the script are never started.
+    // Calls made in the last steps of the script, which were not passed on yet, are never started.
     this.#calls = [];
     return { ...how, unawaited: [...this.#running.values()], dropped: this.#dropped };
   }

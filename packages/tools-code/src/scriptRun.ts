@@ -115,7 +115,8 @@ export class ScriptRun {
   }
 
   #receive(message: FromWorker): void {
-    this.#posted--;
+    const isComputing = message.type === "calls" && message.more;
+    if (!isComputing) this.#posted--;
     if (this.#posted === 0) clearTimeout(this.#watchdog);
     if (message.output !== "") {
       this.#output.push(message.output);

@@ -1,5 +1,5 @@
 import { type MessagePort, parentPort } from "node:worker_threads";
-import type { FromWorker, ScriptEnd, ToWorker } from "./protocol.js";
+import type { FromWorker, ScriptCall, ScriptEnd, ToWorker } from "./protocol.js";
 import { Sandbox, type StripTypes } from "./sandbox.js";
 
 async function loadStripper(): Promise<StripTypes> {
@@ -38,7 +38,10 @@ function runScripts(port: MessagePort): void {
       return;
     }
     const { wasm, script, limits } = message;
-    sandbox = await Sandbox.create(wasm, script, limits);
+    const onCalls = (calls: readonly ScriptCall[]): void => {
+      port.postMessage({ type: "calls", calls, output: "", more: true } satisfies FromWorker);
+    };
+    sandbox = await Sandbox.create(wasm, script, { limits, onCalls });
     report(await sandbox.start(script, loadStripper));
   });
 }

@@ -140,6 +140,12 @@ return (await tools.echo({ text: first.text })) + first!.text;`,
     expect(text).toBe("0,1,2");
   });
 
+  test("starts many calls while the script that makes them still computes", async () => {
+    const script = 'for (let n = 0; n < 64; n++) tools.echo({ text: "hi" }).catch(() => {}); while (true);';
+    const { end } = await runScript(script, { tools: [echo], options: { cpuMs: 300 } });
+    expect(end?.summary).toBe("64 calls, stopped");
+  });
+
   test("runs at most 16 calls at the same time, in their order, and starts none after it was aborted", async () => {
     const started: number[] = [];
     let release = (): void => undefined;
