@@ -271,6 +271,15 @@ describe("a call that the model writes as text", () => {
     expect(events).toContainEqual(expect.objectContaining({ type: "retry" }));
   });
 
+  test("is sent back if no tool has its name and it is the whole answer", async () => {
+    const { tool, ran } = noting("look", {});
+    const text = '<tool_call>{"name": "unknown_tool", "arguments": {}}</tool_call>';
+    const agent = agentWith([text, call("look"), "Found it."], [tool]);
+    expect(await agent.chat("Go.")).toBe("Found it.");
+    expect(ran).toEqual([{}]);
+    expect(findWrittenCall(text, [])).toBeUndefined();
+  });
+
   test("fails the message if the model does it again", async () => {
     const { tool } = noting("look", {});
     const text = '<tool_call>{"name": "look", "arguments": {}}</tool_call>';
@@ -283,7 +292,7 @@ describe("a call that the model writes as text", () => {
   test.each([
     'Models write ```<tool_call>{"name": "look"}</tool_call>``` for a call.',
     'Models write <tool_call>{"name": "look"}</tool_call>, and the server reads it.',
-    '<tool_call>{"name": "unknown_tool", "arguments": {}}</tool_call>',
+    'An example: <tool_call>{"name": "unknown_tool", "arguments": {}}</tool_call>',
     '{"name": "Ada", "age": 36}',
     "Done. `look` found nothing.",
     '{"name": "look", "version": "1.0.0"}',

@@ -128,7 +128,10 @@ const PYTHON = /^(?:print\()?\[?\s*(?:\w+\.)*(\w+)\(\s*\{?["']?(\w+)["']?\s*[=:]
 /** An element with another one inside: `<read_file><path>` */
 const ELEMENT = /<([\w.-]+)>\s*<([\w.-]+)>/g;
 
-/** The name of the tool that an answer calls as text at its end, if any. */
+/**
+ * The name of the tool that an answer calls as text at its end, if any. A name that no tool has counts if the answer is
+ * nothing but a marked call.
+ */
 export function findWrittenCall(text: string, tools: readonly ChatTool[]): string | undefined {
   // Trimmed here: several `\s*` in a row in a pattern take cubic time on a long run of blanks.
   const whole = text.trim();
@@ -155,14 +158,18 @@ export function findWrittenCall(text: string, tools: readonly ChatTool[]): strin
   const action = meant([REACT.exec(prose)?.[1]]);
   if (action !== undefined) return action;
   if (!MARKED.test(prose)) return undefined;
+  let unknown: string | undefined;
   for (const form of FORMS) {
-    const call = form.exec(prose)?.[0];
+    const found = form.exec(prose);
+    const call = found?.[0];
     if (call === undefined || !END.test(call)) continue;
     // "function" may be the kind of the call.
-    const called = meant(CALLED.flatMap((pattern) => pattern.exec(call)?.[1] ?? []));
+    const written = CALLED.flatMap((pattern) => pattern.exec(call)?.[1] ?? []);
+    const called = meant(written);
     if (called !== undefined) return called;
+    if (found?.index === 0 && names.length > 0) unknown ??= written[0];
   }
-  return undefined;
+  return unknown;
 }
 
 /** The names in a text that is nothing but a call, or a list of calls, as JSON. */
