@@ -213,7 +213,13 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     await page.evaluate(`location.assign("#run/${waiting?.id}")`);
     await page.waitForFunction("document.querySelectorAll('main section.card').length === 10");
     const shown = await page.$eval("main", (main) => main.textContent);
-    for (const part of ["2 tests failed\\u202e", "exit code 2", "src/b.ts:7", "src/c.ts:12 a match", "and 3 more"])
+    for (const part of [
+      "2 tests failed\\u202e",
+      "exit code 2",
+      "src/b.ts:7",
+      "src/c.ts:12 a match",
+      "and 3 more",
+    ])
       expect(shown).toContain(part);
     for (const part of ["d.ts", "branch", "Heading", "<b>no</b>", "call 3"]) expect(shown).toContain(part);
     expect(await page.$eval(".md b", ({ textContent }) => textContent)).toBe("look");
