@@ -196,6 +196,21 @@ describe("undo of what file tools changed", () => {
     expect(readdirSync(at("d"))).toEqual(["mine"]);
   });
 
+  test("names a directory in place of a file once if something else is in it", async () => {
+    writeFileSync(at("d"), "a file");
+    await turn(() =>
+      call(["d"], () => {
+        rmSync(at("d"));
+        mkdirSync(at("d"));
+      }),
+    );
+    writeFileSync(at("d", "mine"), "y");
+    expect(await log.undo()).toMatchObject({
+      restored: [],
+      kept: [{ path: at("d"), reason: "something else is in it" }],
+    });
+  });
+
   test("names a file whose directory is gone, and restores it once the directory is back", async () => {
     mkdirSync(at("d"));
     writeFileSync(at("d", "f"), "1");
