@@ -75,6 +75,17 @@ test("reports that the editor reformatted the text while saving", async () => {
   expect(await run("edit_file", { path, old_text: "x;", new_text: "y" })).toContain("Edited");
 });
 
+test("refuses an edit of a file that another program changed after the editor wrote it", async () => {
+  const path = join(temporaryDirectory(), "a.txt");
+  const { files, buffers } = editor({});
+  const run = fileTools({}, { editorFiles: files });
+  await run("write_file", { path, content: "one\n" });
+  delete buffers[path];
+  writeFileSync(path, "one\nby another program\n");
+  expect(await run("edit_file", { path, old_text: "one", new_text: "two" })).toMatch(/^Error executing/);
+  expect(readFileSync(path, "utf8")).toBe("one\nby another program\n");
+});
+
 test("reads and writes on the disk files that the editor does not accept", async () => {
   const path = join(temporaryDirectory(), "a.txt");
   writeFileSync(path, "one");
