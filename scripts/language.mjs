@@ -31,6 +31,15 @@ const TERMS = [
   [/\bunasked\b/, "without being asked"],
   [/\blies (?:in|on|below|inside|outside)\b/, "is in"],
   [/\bso that (?:it|they) can (?:no|none)\b/, "so it cannot"],
+  [/\bbrings\b/, "provides, adds, contains"],
+  [/\bgo(?:ing)? on with\b|\bothers go on\b/, "continue"],
+  [/\beverybody\b/i, "everyone, every user"],
+  [/\b(?:gives?|takes?) (?:it|them|(?:the|its|a|an) \w+) back\b/, "returns, reverts, releases"],
+  [
+    /\b(?:it|which|that|this|what|they) (?:is|was|are|were) no (?!longer|one\b|more\b|less\b|different)/,
+    "is not a",
+  ],
+  [/\bleads? (?:elsewhere|nowhere)\b/, "points elsewhere, has no effect"],
 ];
 
 /** The offline assistant parses what users write, and the corpora are what models write. */

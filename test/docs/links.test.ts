@@ -14,7 +14,7 @@ const PAGES = [
   "docs/contributing/search-engine.md",
   "docs/contributing/mutation-testing.md",
 ];
-/** Code is no link: neither a block nor a span. */
+/** Links in code are not links, neither in a block nor in a span. */
 const CODE = /^( *)```[\s\S]*?^\1```$|`[^`\n]*`/gm;
 const LINK = /\]\(([^)\s]+)\)/g;
 
@@ -33,7 +33,7 @@ function anchorsOf(file: string): Set<string> {
 
 const REPOSITORY = /^https:\/\/github\.com\/agent\/agent\/(?:blob|tree)\/main\//;
 
-/** Why a link leads nowhere; `undefined` if it leads somewhere, or out of the repository. */
+/** Why a link is broken; `undefined` if it works, or points out of the repository. */
 function problemOf(page: string, target: string): string | undefined {
   const isOwn = REPOSITORY.test(target);
   if (/^\w+:/.test(target) && !isOwn) return undefined;

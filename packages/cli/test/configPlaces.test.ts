@@ -12,7 +12,7 @@ describe("where a config may be", () => {
     chmodSync(box.write("agent.config.ts", "export default {};"), 0o666);
     const { code, stderr } = await box.run(["--trust", "tools"]);
     expect(code).toBe(2);
-    expect(stderr).toContain("can be written by everybody. Run: chmod o-w ");
+    expect(stderr).toContain("is writable by every user. Run: chmod o-w ");
   });
 
   test("refuses a file of another user, unless it is named", async (context) => {

@@ -72,7 +72,7 @@ describe("a home that cannot be written", () => {
     const { code, stdout, stderr } = await box.run(["tools", "--trust"], { env });
     expect(code).toBe(0);
     expect(stdout).toMatch(/remove +on/);
-    expect(stderr).toContain("the trust is not remembered");
+    expect(stderr).toContain("your decision could not be saved");
     expect((await box.run(["tools"], { env })).code).toBe(4);
   });
 

@@ -136,7 +136,7 @@ test("offers a .mcp.json of the project and never uses it without asking", async
   const foreign = { mcpServers: { docs: { command: COMMAND[0], args: COMMAND.slice(1) } } };
   sandbox.write(".mcp.json", JSON.stringify(foreign));
   const listed = await sandbox.run(["mcp", "list"]);
-  expect(listed.stdout).toContain("Not used: docs of .mcp.json. Take them over: agent mcp add .mcp.json");
+  expect(listed.stdout).toContain("Not used: docs of .mcp.json. Import them: agent mcp add .mcp.json");
   expect((await sandbox.run(["tools"])).stdout).not.toContain("mcp__");
   expect((await sandbox.run(["mcp", "add", "--yes"])).code).toBe(0);
   const { servers, offered } = JSON.parse((await sandbox.run(["mcp", "list", "--json"])).stdout);

@@ -113,7 +113,7 @@ test.skipIf(!isEnforced)(
     const whole = await pack("update");
     expect([whole.code, whole.stderr]).toEqual([0, whole.stderr]);
     expect(whole.stdout).toContain("tool late_probe: it is new\n");
-    expect(whole.stdout).toContain("brings hooks\n  brings prompt text\n");
+    expect(whole.stdout).toContain("adds hooks\n  adds prompt text\n");
     expect(whole.stdout).toContain("  sees every call of every tool, and may refuse or change it\n");
     expect(lock().isolation.manifest.prompts).toEqual([{ title: "Probe", text: "Use probe." }]);
     expect((await box.run(["tool", "run", "late_probe", "--trust"])).stdout).toBe("late 1\n");

@@ -76,7 +76,7 @@ describe("the lock of packs", () => {
     expect(config.enable).toEqual(["wipe"]);
   });
 
-  test("withholds what an update brings until it is approved", async () => {
+  test("withholds what an update adds until it is approved", async () => {
     const { box, replace, lock } = await added(pack([GREET]));
     const renamed = pack([GREET, { name: "more" }])["index.js"]?.replace(NAME, "@agent/tools-fs") ?? "";
     replace({ "index.js": renamed });

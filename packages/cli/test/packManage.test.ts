@@ -129,7 +129,7 @@ describe("agent pack search, add and remove", () => {
     expect(added.stdout).toContain(
       `${NAME} 1.2.3 was downloaded.\n  Published by alice on 2026-03-01\n  Size: 2 KB\n  Dependencies: none\n  Provenance: none\n  Install scripts: postinstall; they do not run\n`,
     );
-    expect(added.stdout).toContain(`${NAME} brings:\n  greet (on; read)\n`);
+    expect(added.stdout).toContain(`${NAME} adds:\n  greet (on; read)\n`);
     expect(added.code).toBe(0);
     expect(JSON.parse(readFileSync(join(box.project, "agent.config.json"), "utf8"))).toEqual({
       packs: ["@agent/preset-default", NAME],

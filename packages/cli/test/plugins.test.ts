@@ -44,7 +44,7 @@ test("a plugin's folder is added as a pack with its skills and MCP servers, and 
   ]) {
     expect(added.stdout).toContain(`  Ignored: ${ignored}\n`);
   }
-  expect(added.stdout).toContain("./plug brings:\n  skill greet\n  MCP server docs\n");
+  expect(added.stdout).toContain("./plug adds:\n  skill greet\n  MCP server docs\n");
   const model = await ScriptedModel.start();
   const run = async () => await box.run(["say hi", "--trust"], { env: model.env });
   expect(await run()).toMatchObject({ code: 0 });

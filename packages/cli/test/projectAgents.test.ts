@@ -27,7 +27,7 @@ describe("sub-agents that a project defines", () => {
     const without = await box.run(["--trust", "--no-instructions", RUN], { env: model.env });
     expect(without.stderr).not.toContain("reviewer.md");
     expect(model.lastRequest).toContain("there is no agent");
-    // Without the pack that starts them they are no instructions.
+    // Without the pack that starts them they do not count as instructions.
     box.write("agent.config.json", JSON.stringify({ packs: ["@agent/preset-default"] }));
     expect((await box.run(["--trust", "say hello"], { env: model.env })).stderr).not.toContain("reviewer.md");
   });

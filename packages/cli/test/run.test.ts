@@ -247,7 +247,7 @@ describe("--output", () => {
   });
 });
 
-describe("H: standard output that is no terminal", () => {
+describe("H: standard output that is not a terminal", () => {
   test("prints no escape code anywhere, whatever TERM is", async () => {
     const box = new Sandbox();
     for (const env of [

@@ -249,7 +249,7 @@ test.each([
   [["runs", "show", "nothing"], 'There is no run "nothing". List them with: agent runs list'],
   [["runs", "follow", "nothing"], 'There is no run "nothing".'],
   [["runs", "list", "--state", "dome"], '--state has no "dome". Did you mean "done"?'],
-  [["runs", "list", "--redis", "redis://127.0.0.1:1"], "--redis goes with a Postgres"],
+  [["runs", "list", "--redis", "redis://127.0.0.1:1"], "--redis needs Postgres"],
   [["runs", "list", "--limit", "0"], "--limit must be a whole number of at least 1"],
   [["runs", "prune", "--older", "soon"], "--older must be a time such as 30d, 12h or 90m"],
   [

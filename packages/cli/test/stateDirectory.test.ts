@@ -6,7 +6,7 @@ import { Sandbox } from "./agent.js";
 const ANOTHER_USER = 12_345;
 const GRANT = JSON.stringify({ allow: ["write_file"] });
 
-/** A place that everybody may write, such as /tmp, with a directory that another user made for the agent. */
+/** A place that every user may write, such as /tmp, with a directory that another user made for the agent. */
 function sharedPlace(box: Sandbox, directory = "agent"): string {
   const place = join(box.root, "shared");
   mkdirSync(join(place, directory, "permissions"), { recursive: true });

@@ -14,7 +14,7 @@ const SESSION = [HEADER, { type: "message", message: { role: "user", content: "a
 describe.skipIf(!hasTmux)("a session's file in a stranger's project (skipped without tmux)", () => {
   const start = useBuiltChat();
 
-  test("brings no changes that /undo would make, and nothing next to it is removed", async () => {
+  test("adds no changes that /undo would make, and nothing next to it is removed", async () => {
     const { box, run } = await start();
     box.write("talk.jsonl", SESSION);
     const target = join(box.home, ".profile");

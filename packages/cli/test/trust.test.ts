@@ -18,7 +18,7 @@ describe("a project's config is code, and runs only after trust", () => {
       const { code, stderr, stdout } = await box.run(args);
       expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
       expect(stderr).toContain(`${file} has not been trusted on this machine`);
-      expect(stderr).toContain("run this command in a terminal and say yes, pass --trust");
+      expect(stderr).toContain("run this command in a terminal and approve it, pass --trust");
     }
     expect(ran(box)).toBe(false);
   });

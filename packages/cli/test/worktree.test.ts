@@ -202,7 +202,7 @@ test("names the branch that prevents a new one", async () => {
   git(["branch", "agent"]);
   git(["pack-refs", "--all"]);
   const { code, stderr } = await box.run(["--worktree", "fix", "read a.txt"]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining("there is a branch agent, so that git allows")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("git cannot create the branch agent/")]);
   expect(git(["worktree", "list"]).trim().split("\n")).toHaveLength(1);
 });
 
@@ -264,7 +264,7 @@ test.each([
 
 test.each([
   [["--worktree", "../x", "read a.txt"], 'a name has letters, digits, "_" and "-"'],
-  [["--worktree", "taken", "read a.txt"], "there is a work tree or a branch agent/taken already"],
+  [["--worktree", "taken", "read a.txt"], "a work tree or a branch agent/taken already exists"],
 ])("refuses %j and changes nothing", async (args, message) => {
   const { box, git } = project();
   git(["branch", "agent/taken"]);
@@ -295,7 +295,7 @@ test.each(["worktrees", "refs/heads/agent", "logs", "objects"])(
     const { code, stderr } = await box.run(["--worktree", "fix", "read a.txt"]);
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining("is a link or no directory: nothing was written"),
+      expect.stringContaining("is a link or not a directory. Nothing was written"),
     ]);
     expect(readdirSync(outside, { recursive: true })).toHaveLength(before);
   },

@@ -14,7 +14,7 @@ import { Agent, createDefaultToolRegistry, type PresetOptions, register } from "
 
 const context: ToolContext = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "session.json" };
 
-// The ten that were promised first; the file pack also brings edit_file.
+// The ten of the specification; the file pack also has edit_file.
 const BUILT_IN = [
   "read_file",
   "write_file",

@@ -385,7 +385,7 @@ describe.skipIf(CHROMIUM === undefined)("<agent-chat>", () => {
   test("offers only what the client may do, and says that someone else decides", async () => {
     const page = await open([CALL], { actions: ["send"] });
     await send(page, "Pay.");
-    await shows(page, "Someone else decides about this call.");
+    await shows(page, "Another user decides about this call.");
     await shows(page, "Waiting for a decision.");
     expect(await shownButtons(page)).toEqual(["Send"]);
 

@@ -182,7 +182,9 @@ class Worktree {
     mkdirSync(this.#root, { recursive: true, mode: 0o700 });
     // Otherwise the first agent to finish would remove an unchanged tree that the other one still uses.
     if (!this.#mark()) {
-      throw new Error("another agent works in this work tree. Wait for its end, or choose another name.");
+      throw new Error(
+        "another agent works in this work tree. Wait until it has finished, or choose another name.",
+      );
     }
     try {
       return await this.#openMarked(signal);
@@ -262,18 +264,18 @@ class Worktree {
       throw new Error("repositories whose references are in a reftable are not supported.");
     if (existsSync(this.#path) || existsSync(this.#entry) || this.#readRef(this.#ref) !== undefined) {
       throw new Error(
-        `there is a work tree or a branch agent/${this.#name} already. Choose another name, or remove it.`,
+        `a work tree or a branch agent/${this.#name} already exists. Choose another name, or remove it.`,
       );
     }
     if (this.#readRef("refs/heads/agent") !== undefined) {
       throw new Error(
-        `there is a branch agent, so that git allows none of the name agent/${this.#name}. Rename it: git branch -m agent NEW`,
+        `git cannot create the branch agent/${this.#name}, because a branch named agent exists. Rename it: git branch -m agent NEW`,
       );
     }
     // A repository from an archive may contain symlinks there, which may point anywhere.
     for (const place of [`worktrees/${this.#name}`, this.#ref, `logs/${this.#ref}`, "objects/pack"]) {
       const link = findLink(this.#common, place);
-      if (link !== undefined) throw new Error(`${link} is a link or no directory: nothing was written.`);
+      if (link !== undefined) throw new Error(`${link} is a link or not a directory. Nothing was written.`);
     }
     const commit = this.#head();
     try {
@@ -488,7 +490,7 @@ class Worktree {
         included: included.map(String),
         ...(isUnfinished === true && { isUnfinished }),
       };
-    throw new Error(`${this.#beginningFile} does not say what the work tree began with.`);
+    throw new Error(`${this.#beginningFile} does not record which commit the work tree began with.`);
   }
 
   #head(): string {

@@ -60,7 +60,7 @@ function layerOptions({ config, trust = false }: SettingsFlags): Parameters<type
   };
 }
 
-/** The project's config if it is trusted; never asks: an editor also runs the command in projects of strangers. */
+/** The project's config if it is trusted; never asks: an editor also starts the command in repositories that the user has not reviewed. */
 async function trustedProject(flags: SettingsFlags): Promise<string | undefined> {
   if (flags.config === false) return undefined;
   // An invalid config is reported when a session is opened.

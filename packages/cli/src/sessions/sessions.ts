@@ -192,7 +192,7 @@ function byName(cwd: string, wanted: string): string {
   if (isPath && existsSync(resolve(cwd, wanted))) return resolve(cwd, wanted);
   if (match !== undefined) {
     const ids = [match, ...others].map(idOf).join(", ");
-    throw new CliError(`Several sessions start with ${quote(wanted)}: ${ids}. Write more of the id.`);
+    throw new CliError(`Several sessions start with ${quote(wanted)}: ${ids}. Type more of the id.`);
   }
   const isFile = !isPath && existsSync(resolve(cwd, wanted));
   const hint = isFile

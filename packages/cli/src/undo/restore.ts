@@ -92,7 +92,7 @@ async function findObstacle(
   // A parent directory may have been replaced with a symlink.
   const parent = dirname(path);
   const real = await realpath(parent).catch(() => undefined);
-  return real === undefined || real === parent ? undefined : `${parent} leads elsewhere now`;
+  return real === undefined || real === parent ? undefined : `${parent} is now a link to another directory`;
 }
 
 function isRemoved({ from, to }: RestoreStep): boolean {

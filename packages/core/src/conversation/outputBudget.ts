@@ -30,7 +30,7 @@ export class OutputBudget {
     return kept;
   }
 
-  /** The final results, once all have arrived. */
+  /** The results as the model gets them, once all calls have ended. */
   texts(): readonly string[] {
     return this.#arrived > this.#maxBytes ? shareOutputBudget(this.#texts, this.#maxBytes) : this.#texts;
   }

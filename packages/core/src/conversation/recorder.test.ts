@@ -76,7 +76,7 @@ describe("recording", () => {
   });
 });
 
-describe("going on with a file", () => {
+describe("continuing a file", () => {
   test("removes, before anything is added, a last line that was cut off", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     await saveSession(path, { systemPrompt: "", messages: [user("one")] });

@@ -113,8 +113,7 @@ export class HostFiles {
       .map((one) => foldPath(canonicalPath(one)))
       .some((one) => isInside(one, place) || isInside(place, one));
     if (patterns.some(isNamed) || isPlaced) refuse("it is protected");
-    if (lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink())
-      refuse("it is a link that leads nowhere");
+    if (lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink()) refuse("it is a broken symlink");
     assertAccess(access, "write", target, call.granted);
     return target;
   }

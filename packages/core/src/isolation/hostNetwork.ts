@@ -169,7 +169,7 @@ export class HostNetwork {
         const [first] = allowed;
         if (error || !first) {
           const refused = new Error(
-            `${quote(hostname)} leads to an address that is not on the public internet`,
+            `${quote(hostname)} resolves to an address that is not on the public internet`,
           );
           callback(error ?? refused, "", 4);
         } else if (options.all) callback(null, allowed as never, 4);

@@ -226,7 +226,7 @@ describe("a decision given later", () => {
   });
 
   test.each<[string, CallDescription]>([
-    ["a link that now leads elsewhere", targetAt("/p/a.txt", "/etc/hosts")],
+    ["a link that now points elsewhere", targetAt("/p/a.txt", "/etc/hosts")],
     [
       "a need that was not shown",
       { ...targetAt("/p/a.txt"), needs: [{ kind: "write", path: "/etc/hosts", reason: "x" }] },

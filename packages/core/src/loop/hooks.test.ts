@@ -26,7 +26,7 @@ function reader(hooks: readonly CallHooks[], options: AgentOptions = {}) {
 
 const goOn = (): undefined => undefined;
 
-/** A pack that brings nothing but hooks. */
+/** A pack with hooks and nothing else. */
 const packOf = (hooks: CallHooks): ToolPack => ({
   packName: "hooked",
   register: (registry) => registry.provide?.({ hooks }),

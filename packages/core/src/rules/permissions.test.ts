@@ -15,7 +15,7 @@ const root = join(folder, "project");
 mkdirSync(root);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Permissions in a project with one tool that a pack brings. */
+/** Permissions in a project with one tool of a pack. */
 function permissionsFor(
   name: string,
   capabilities: readonly ToolCapability[],

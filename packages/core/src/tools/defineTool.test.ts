@@ -293,7 +293,7 @@ test.each<[string, object, string]>([
   ["a redirect that is not a function", { redirect: "x" }, "redirect must be a function"],
   ["a description of calls that is not a function", { describe: {} }, "describe must be a function"],
   ["a preview that is not a function", { preview: 1 }, "preview must be a function"],
-  ["paths that are no names", { pathArguments: [7] }, "pathArguments"],
+  ["paths that are not names", { pathArguments: [7] }, "pathArguments"],
   ["a name that is not a string", { name: 7 }, "name must be a string"],
   ["no execute", { execute: undefined }, "execute must be a function"],
 ])("refuses %s", (_, change, problem) => {

@@ -81,7 +81,7 @@ describe("late tools", () => {
     await registry.services.loaded();
     expect(registry.services.pending()).toEqual([]);
     expect(registry.isToolEnabled("danger")).toBe(false);
-    // A server that takes a tool back and brings it again must not change what the user chose.
+    // A server that removes a tool and adds it again must not change what the user chose.
     late?.unregister("danger");
     late?.register(fakeTool("danger"), { enabled: true });
     expect(registry.isToolEnabled("danger")).toBe(false);

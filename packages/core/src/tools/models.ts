@@ -15,7 +15,7 @@ export async function resolveProvider(
   if (!resolve) {
     throw new AgentError(
       "invalid_argument",
-      `The model ${quote(name)} cannot be used: this program knows no model but its own. Leave out the model, or pass resolveModel to the Agent.`,
+      `The model ${quote(name)} cannot be used: this program offers only its own model. Leave out the model, or pass resolveModel to the Agent.`,
     );
   }
   let provider: unknown;

@@ -92,7 +92,7 @@ describe("the model of a child agent", () => {
   });
 
   test.each([
-    [undefined, 'The model "slow" cannot be used: this program knows no model but its own.'],
+    [undefined, 'The model "slow" cannot be used: this program offers only its own model.'],
     [() => undefined, 'There is no model "slow".'],
     [
       () => {

@@ -95,7 +95,7 @@ describe("what register refuses", () => {
     ["no execute()", { execute: 7 }, "it has no execute(args) method."],
     ["no getSchema()", { getSchema: undefined }, "it has no getSchema() method."],
     [
-      "capabilities that are no list",
+      "capabilities that are not a list",
       { capabilities: "read" },
       'capabilities must be an array, got string "read".',
     ],

@@ -17,7 +17,7 @@ const registryOf = (...packs: ToolPack[]) => createToolRegistry(fakeContext(), p
 
 const job = (id: string): BackgroundJob => ({ id, command: `run ${id}`, pids: [1], startedAt: 0 });
 
-describe("what packs bring besides tools", () => {
+describe("what packs provide besides tools", () => {
   test("belongs to one registration: two registries share nothing", () => {
     const commands = [{ name: "deploy", description: "Deploys.", run: async () => ({ show: "ok" }) }];
     const first = registryOf(packOf({ commands }));

@@ -157,7 +157,7 @@ describe.skipIf(!isEnforced)("a pack in its own process", () => {
     );
   });
 
-  test("brings commands, mentions and diagnoses", async () => {
+  test("provides commands, mentions and diagnoses", async () => {
     await withPack(async ({ services }) => {
       const signal = new AbortController().signal;
       expect(await services.commands[0]?.run("Ann", signal)).toEqual({ show: "Hello, Ann!" });

@@ -1,4 +1,4 @@
-// A pack with everything that it brings besides plain tools: hooks, prompt text, background work, tools that come and change.
+// A pack with everything that a pack can provide besides plain tools: hooks, prompt text, background work, tools that come and change.
 import * as fs from "node:fs";
 import * as promises from "node:fs/promises";
 import { promisify } from "node:util";

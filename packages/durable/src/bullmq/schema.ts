@@ -245,7 +245,7 @@ const MIGRATION_LOCK = 7_203_914_001;
 /** The format of the journal in the database: a run written in a newer one is left to newer workers. */
 export const FORMAT = 1;
 
-/** Each entry brings a schema from its index to the next version. Entries are never changed once released. */
+/** Each entry migrates a schema from its index to the next version. Entries are never changed once released. */
 const MIGRATIONS: readonly ((schema: string) => string)[] = [
   (schema) => `
   create table run (

@@ -124,7 +124,7 @@ describe("a directory of runs", () => {
     const engine = openEngine(used);
     appendFileSync(join(used, "log.1.jsonl"), '{"op":"teleport","id":"x"}\n');
     appendFileSync(join(used, "log.1.jsonl"), '{"op":"limits","tenant":"a","limits":{"concurrency":1}}\n');
-    // It does not go on without the command either.
+    // It does not continue without the command either.
     for (let time = 0; time < 2; time++) {
       await expect(engine.getLimits("a")).rejects.toThrow('the command "teleport"');
     }
@@ -201,7 +201,7 @@ describe("a directory of runs", () => {
     expect(await fresh.getLimits("a")).toEqual({ concurrency: 3 });
   });
 
-  test("runs go on in a copy of the directory that was made while workers changed it", async () => {
+  test("continues runs in a copy of the directory that was made while workers changed it", async () => {
     const directory = temporaryDirectory();
     const engine = openEngine(join(directory, "runs"));
     const ids: string[] = [];

@@ -8,7 +8,7 @@ export function toJson(value: unknown): string {
   } catch (error) {
     throw new AgentError(
       "invalid_argument",
-      `An answer or a result cannot be stored, because it is no JSON value: ${errorMessage(error)}`,
+      `An answer or a result cannot be stored, because it is not a JSON value: ${errorMessage(error)}`,
       { cause: error },
     );
   }

@@ -190,7 +190,7 @@ describe("a worker", () => {
     expect(await engine.get(id)).toMatchObject({
       state: "failed",
       epoch: 1,
-      error: { message: expect.stringContaining("cannot be stored, because it is no JSON value") },
+      error: { message: expect.stringContaining("cannot be stored, because it is not a JSON value") },
     });
     expect(asked).toBe(1);
   });

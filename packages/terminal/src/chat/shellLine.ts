@@ -7,7 +7,7 @@ import { renderOutput } from "../display/commandOutput.js";
 const isWindows = process.platform === "win32";
 const MOST_BYTES = 32 * 1024;
 const MOST_KEPT = 1024 * 1024;
-// A line that continues this long after SIGTERM is killed.
+// A command that still runs this long after SIGTERM is killed.
 const GRACE_MS = 2000;
 
 /** The outcome of a line as text, and whether it succeeded. */

@@ -16,7 +16,7 @@ const SPREAD =
   /^\.{3}(?:[\w$]+(?:\??\.[\w$]+)*\s*(?:$|[^\w\s.…])|\(\s*[\w$.?!]+\s*(?:\?|\|\||&&|=>|[([]|\)\s*[,;)\]}]|as [A-Z{])|\[[^\]]*\]\s*[,;)\]}])/;
 /** Dots alone as a block: `{ ... }`. */
 const EMPTY_BLOCK = /\{\s*(?:\.{3,}|…)\s*\}/;
-/** Dots in place of an item or an argument, which are no expression in JavaScript: `[..., last]`. */
+/** Dots in place of an item or an argument, which JavaScript does not allow: `[..., last]`. */
 const EMPTY_ITEM = /[[({,]\s*(?:\.{3,}|…)\s*[\])},]/;
 const SCRIPT = /\.[cm]?[jt]s$/i;
 /** Words of which one is in every comment that replaces code. */

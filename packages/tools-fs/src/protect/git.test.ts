@@ -73,7 +73,7 @@ test("can write files of a git directory that git never executes", async () => {
   expect(await run("remove", { path: join(directory, ".git/index.lock") })).toContain("Removed");
   const nested = join(directory, ".git/refs/.git/info/exclude");
   expect(await run("write_file", { path: nested, content: "x" })).toContain("is protected by");
-  // A directory or a link in their place is refused: it would bring along, or point to, other files.
+  // A directory or a link in their place is refused: it would contain, or point to, other files.
   symlinkSync("/etc", join(directory, "link"));
   const move = { source: join(directory, "link"), destination: join(directory, ".git/description2") };
   expect(await run("move", move)).toContain("is protected by");

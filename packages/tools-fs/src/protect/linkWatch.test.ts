@@ -18,7 +18,7 @@ describe.each([
     const watch = new LinkWatch(base, [...NAMES.map((name) => join(base, name)), below]);
     expect([...watch.current()]).toEqual([]);
 
-    writeFileSync(join(base, "rule-7"), "a file is no link");
+    writeFileSync(join(base, "rule-7"), "a file is not a link");
     mkdirSync(join(base, "config"));
     expect([...watch.current()]).toEqual([]);
 

@@ -75,7 +75,7 @@ export function assertNoSecretArguments(args: readonly string[]): void {
     const isNamed = flag !== undefined && value !== "" && isSecret(flag, value) && !isOrdinary(value);
     if (isNamed || isSecretValue(word) || isSecretHeader(inline ?? word)) {
       throw new Error(
-        `The argument ${quote(flag ?? "…")} holds a secret, and the arguments of a program can be read by everybody on the machine. Pass it as a variable of the environment, if the server takes one: see its documentation.`,
+        `The argument ${quote(flag ?? "…")} holds a secret, and the arguments of a program can be read by every user of the machine. Pass it as a variable of the environment, if the server takes one: see its documentation.`,
       );
     }
   }

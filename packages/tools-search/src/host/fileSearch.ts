@@ -134,7 +134,7 @@ class FilesProgress {
     return taken.sort((a, b) => (a.directory < b.directory ? -1 : 1));
   }
 
-  /** Advances in path order as far as everything is known. */
+  /** Takes results in path order, up to the first directory that is not listed yet. */
   #advance(): void {
     for (let branch = this.#trail.at(-1); branch?.entries; branch = this.#trail.at(-1)) {
       const entry = branch.entries[branch.next++];

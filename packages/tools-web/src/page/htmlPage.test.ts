@@ -17,7 +17,7 @@ describe("HTML as Markdown", () => {
     ["a relative link", '<a href="../api?x=1#y">API</a>', "[API](https://docs.example/api?x=1#y)"],
     ["a link without text", '<a href="/x"><img src="i.png"></a>end', "end"],
     ["a link with parentheses", '<a href="/a_(b)">t</a>', "[t](https://docs.example/a_%28b%29)"],
-    ["links that lead nowhere", '<a href="javascript:x()">a</a> <a href="#b">bc</a>', "a bc"],
+    ["links that open no page", '<a href="javascript:x()">a</a> <a href="#b">bc</a>', "a bc"],
     ["the sign of a heading", '<h2>Use<a class="headerlink" href="#use">¶</a></h2>', "## Use"],
     [
       "a block in a link",

@@ -407,7 +407,7 @@ export class AgentChat extends Base {
         ? []
         : [h("p", { class: "error" }, spellOut(description.caution))]),
       ...(preview ? preview.changes.map(drawDiff) : []),
-      this.#may("decide") ? decisions : h("p", { class: "quiet" }, "Someone else decides about this call."),
+      this.#may("decide") ? decisions : h("p", { class: "quiet" }, "Another user decides about this call."),
     );
   }
 }

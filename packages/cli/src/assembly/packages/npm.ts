@@ -137,7 +137,7 @@ export function refuseBorrowedNames(manifest: unknown, specifier: string): void 
     );
     if (name === undefined) continue;
     throw new CliError(
-      `${quote(specifier)} is refused: it brings ${quote(String(wanted[name]))} under the name ${quote(name)}. A pack of that name runs with your rights, so only the one from the registry may have it.`,
+      `${quote(specifier)} is refused: it would install ${quote(String(wanted[name]))} under the name ${quote(name)}. A pack of that name runs with your rights, so only the one from the registry may have it.`,
       EXIT.refused,
     );
   }

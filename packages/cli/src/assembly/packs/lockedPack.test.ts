@@ -68,14 +68,14 @@ describe("a pack with a lock entry", () => {
       "hooks",
       {},
       (target) => target.provide?.({ hooks: { name: "greeter", onStop: () => undefined } }),
-      "brings hooks",
+      "adds hooks",
     ],
     [
       "commands",
       {},
       (target) =>
         target.provide?.({ commands: [{ name: "x", description: "d", run: async () => ({ show: "" }) }] }),
-      "brings command /x",
+      "adds command /x",
     ],
   ])("does not use a pack that gains %s", (_, declared, more, reason) => {
     const { registry, problem } = registered({

@@ -42,7 +42,7 @@ export function lockedPack(
     },
     provide(services, source) {
       const added = serviceNames(services).filter((one) => !locked.services.includes(one));
-      if (added.length > 0) refuse(`brings ${added.join(", ")}`);
+      if (added.length > 0) refuse(`adds ${added.join(", ")}`);
       registry.provide?.(services, source);
     },
     registerLater(description, load) {

@@ -92,7 +92,7 @@ export async function askAboutLocalServer(
 export function checkSameOwner({ port, owner }: LocalServer): void {
   const now = listenerOwner(port);
   if (now === owner) return;
-  const who = now === undefined ? "no one you approved" : describeOwner(now);
+  const who = now === undefined ? "a program you have not approved" : describeOwner(now);
   throw new Error(
     `127.0.0.1:${port} now belongs to ${who}, not to ${describeOwner(owner)}. Nothing was sent. Start the server again, or name one with --base-url.`,
   );
@@ -131,7 +131,7 @@ async function remember(server: ListeningServer, allowed: boolean): Promise<void
     const text = `${JSON.stringify({ version: 1, servers }, undefined, 1)}\n`;
     await writeFileAtomic(storePath(), text, { mode: PRIVATE_FILE });
   } catch (error) {
-    note(`agent: the answer is not remembered, so the server is not used: ${errorMessage(error)}`);
+    note(`agent: your answer could not be saved, so the server is not used: ${errorMessage(error)}`);
   }
 }
 

@@ -59,6 +59,6 @@ function statusOf(
 /** Reports which servers another tool's file has. They are used only after someone added them. */
 function offer(offered: ReturnType<typeof offeredServers>): void {
   for (const { file, servers } of offered) {
-    print(`Not used: ${servers.join(", ")} of ${file}. Take them over: agent mcp add ${file}\n`);
+    print(`Not used: ${servers.join(", ")} of ${file}. Import them: agent mcp add ${file}\n`);
   }
 }

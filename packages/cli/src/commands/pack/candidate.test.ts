@@ -11,7 +11,7 @@ test("refuses a folder for archives that a link of the project moves elsewhere",
     mkdirSync(project);
     expect(archivesFolder(project)).toBe(join(project, ".agent", "packs"));
     symlinkSync(base, join(project, ".agent"));
-    expect(() => archivesFolder(project)).toThrow("leads out of the project");
+    expect(() => archivesFolder(project)).toThrow("is a link out of the project");
   } finally {
     rmSync(base, { recursive: true, force: true });
   }

@@ -39,7 +39,7 @@ const SPECIFIER = /^((?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*)(?:@
 export function archivesFolder(place: string): string {
   const folder = join(place, ".agent", "packs");
   if (isInside(canonicalPath(place), canonicalPath(folder))) return folder;
-  throw new CliError(`${quotePath(folder)} leads out of the project. Remove the link.`, EXIT.refused);
+  throw new CliError(`${quotePath(folder)} is a link out of the project. Remove the link.`, EXIT.refused);
 }
 
 export const SHORT_COMMIT = 7;
@@ -119,7 +119,7 @@ function refuseOwnName(name: string, specifier: string): void {
   );
 }
 
-/** Throws for a path at which there is nothing. */
+/** Throws for a path that does not exist. */
 export function checkExists(specifier: string, directory: string): void {
   const path = resolve(directory, specifier);
   if (!isPath(specifier) || existsSync(path)) return;

@@ -109,7 +109,7 @@ function parseAnswer(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new CliError("The registry's answer to the search is not JSON. Does it offer a search?");
+    throw new CliError("The registry's answer to the search is not JSON. It may not support searching.");
   }
 }
 

@@ -82,7 +82,7 @@ export async function packList({
   }
   for (const { name, version, tools, problem, services = [], isolated } of packs) {
     print(`${escapeToLine(name)} ${escapeToLine(version)}: ${problem ?? countOf(tools.length, "tool")}\n`);
-    if (services.length > 0) print(`  brings ${escapeToLine(services.join(", "))}\n`);
+    if (services.length > 0) print(`  adds ${escapeToLine(services.join(", "))}\n`);
     if (isolated) print(`  in its own process: ${escapeToLine(isolated.join("; "))}\n`);
     for (const tool of tools) {
       const traits = [tool.enabled ? "on" : "off by default", ...tool.capabilities];

@@ -165,7 +165,7 @@ export async function packOutdated({
 async function examineAndSelect(parameters: PackAddParameters, candidate: Candidate): Promise<ExitCode> {
   const { specifier, directory, user, yes, print } = parameters;
   const { name, install } = candidate;
-  // The name of an archive is known only now.
+  // The name of a pack in an archive is known only after it was read.
   if (!isRegistryName(specifier) && !isPath(name)) warnOfLookalikes(name, parameters);
   const found = await examine(parameters, candidate);
   if (found === undefined) return EXIT.done;
@@ -174,7 +174,7 @@ async function examineAndSelect(parameters: PackAddParameters, candidate: Candid
     const from = before.git ? ` from ${before.git.source}` : "";
     print(`It replaces ${escapeToLine(`${name} ${before.version}${from}`)}, which you added before.\n`);
   }
-  print(`${escapeToLine(name)} brings:\n${await listOf(found, candidate)}`);
+  print(`${escapeToLine(name)} adds:\n${await listOf(found, candidate)}`);
   await confirmSending(found, undefined, parameters, candidate);
   const enable = await toolsToEnable(parameters, found);
   const file = configFile(directory, user) ?? newConfigFile(directory, user);
@@ -255,7 +255,7 @@ async function examineAndUpdate(
   }
   const found = await examine({ yes, print, isolation: accepted }, candidate);
   if (found === undefined) return EXIT.done;
-  if (locked === undefined) print(`${escapeToLine(name)} brings:\n${await listOf(found, candidate)}`);
+  if (locked === undefined) print(`${escapeToLine(name)} adds:\n${await listOf(found, candidate)}`);
   else {
     const { describeGrants, readManifest } = await import("@agent/core/isolation");
     const [before, after] = [locked, found].map(({ isolation: one }) => one && readManifest(one.manifest));
@@ -323,8 +323,8 @@ async function examine(
     ...factLines(folder, facts),
     `  Isolation: ${escapeToLine(status?.detail ?? "none")}`,
     status === undefined
-      ? "Its code runs with your rights to show what it brings."
-      : "Its code runs in its own process to show what it brings.",
+      ? "Its code runs with your rights to show what it adds."
+      : "Its code runs in its own process to show what it adds.",
   ];
   if (yes) print(`${lines.slice(0, -1).join("\n")}\n`);
   else if (!(await askYesNo([...lines, "Load it?"].join("\n")))) {
@@ -426,7 +426,7 @@ async function withLateTools(
   const question = [
     `It announces ${found.late.map(({ description }) => escapeToLine(description)).join(", ")}, which it loads only with what it needs:`,
     ...gets.map((line) => `  ${escapeToLine(line)}`),
-    "Load them to see which tools it brings?",
+    "Load them to see which tools it adds?",
   ];
   if (!yes && !(await askYesNo(question.join("\n")))) return found;
   return await isolation.inspect(entry, { grants, secrets });

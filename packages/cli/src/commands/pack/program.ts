@@ -72,7 +72,7 @@ export function packCommands(pack: Command, { done }: CommandRun): void {
     });
   pack
     .command("add")
-    .description("install a pack, show what it brings, and select it in the config")
+    .description("install a pack, show what it adds, and select it in the config")
     .argument("<pack>", "its npm name, a folder, a .tgz file or the address of a git repository")
     .option("--user", "for you, in every project, instead of for this one")
     .option("--enable <tool>", "turn on a tool that starts disabled; '*' for all (repeatable)", collect)

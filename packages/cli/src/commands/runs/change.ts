@@ -79,7 +79,7 @@ export async function retryCommand(id: string | undefined, flags: RetryFlags): P
   const { failed, since, tenant } = flags;
   if (id !== undefined && failed) throw new CliError("Give the id of a run or --failed, not both.");
   if (id !== undefined && (since ?? tenant) !== undefined)
-    throw new CliError("--since and --tenant go with --failed.");
+    throw new CliError("--since and --tenant need --failed.");
   if (id !== undefined) return await change(id, flags, "queued", (engine) => engine.retry(id));
   if (!failed) throw new CliError("Give the id of a run, or --failed for all that failed.");
   const age = since === undefined ? undefined : parseAge(since, "--since");

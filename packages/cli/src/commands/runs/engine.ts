@@ -39,7 +39,7 @@ async function openEngine(where: string, { redis }: EngineFlags): Promise<RunEng
       }
       // An unused --redis is an error; an unused environment variable is not, since it may be meant for other commands.
       if (redis !== undefined) {
-        throw new CliError("--redis goes with a Postgres: add --engine postgres://…, or leave it out.");
+        throw new CliError("--redis needs Postgres: add --engine postgres://…, or leave out --redis.");
       }
       const { createFileEngine } = await import("@agent/durable");
       return createFileEngine(where);

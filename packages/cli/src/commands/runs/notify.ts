@@ -32,7 +32,7 @@ export function createNotifier(flags: NotifyFlags, onFault: (message: string) =>
   const webhook = notifyWebhook === undefined ? undefined : openWebhook(notifyWebhook);
   if (webhook === undefined && command === undefined) {
     if (flags.notifyOn !== undefined)
-      throw new CliError("--notify-on goes with --notify-webhook or --notify-command.");
+      throw new CliError("--notify-on needs --notify-webhook or --notify-command.");
     return undefined;
   }
   const open = new Set<Promise<void>>();

@@ -27,7 +27,7 @@ export function checkReadable(path: string, info: Stats = statSync(path)): void 
 
 function checkOwner(path: string, info: Stats, anyOwner: boolean): void {
   if ((info.mode & WORLD_WRITABLE) !== 0) {
-    refuse(path, "can be written by everybody", `Run: chmod o-w ${path}`);
+    refuse(path, "is writable by every user", `Run: chmod o-w ${path}`);
   }
   const me = process.getuid?.();
   if (!anyOwner && me !== undefined && info.uid !== me && info.uid !== 0) {

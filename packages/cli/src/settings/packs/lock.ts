@@ -127,7 +127,7 @@ export function packChanges(
     ...tools,
     ...gone.map((name) => `tool ${name}: it is gone`),
     ...added("secrets").map((name) => `gets the secret ${name}`),
-    ...added("services").map((name) => `brings ${name}`),
+    ...added("services").map((name) => `adds ${name}`),
     ...allowed(after).filter((line) => !known.includes(line)),
   ];
 }

@@ -94,7 +94,7 @@ export class ProjectFiles {
     if (known) return known.text;
     if (this.#files.size >= MAX_FILES) {
       throw new CliError(
-        `${quotePath(this.#config)}: it leads to more than ${MAX_FILES} files of the project, too many to check.`,
+        `${quotePath(this.#config)}: it imports more than ${MAX_FILES} files of the project, too many to check.`,
       );
     }
     const text = readProjectFile(path);
@@ -167,7 +167,7 @@ export function readProjectFile(path: string): string {
   try {
     return withRegularFile(path, (descriptor, size) => {
       if (size <= MAX_BYTES) return readFileSync(descriptor, "utf8");
-      throw new Error(`the config leads to this file, and with ${size} bytes it is too large to check`);
+      throw new Error(`the config imports it, and it is too large to be checked: ${size} bytes`);
     });
   } catch (error) {
     throw new CliError(`${quotePath(path)} cannot be read: ${errorMessage(error)}.`);

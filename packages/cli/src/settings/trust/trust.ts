@@ -80,7 +80,7 @@ export async function grantTrust(file: string, hashes: FileHashes): Promise<void
       mode: PRIVATE_FILE,
     });
   } catch (error) {
-    note(`agent: the trust is not remembered: ${errorMessage(error)}`);
+    note(`agent: your decision could not be saved: ${errorMessage(error)}`);
   }
 }
 
@@ -135,7 +135,7 @@ function refusal({ subject, file, untrusted, changed }: TrustRequest, again = "a
   const also = others.length === 0 ? "" : ` It also loads: ${others.join(", ")}.`;
   return (
     `${escapeToLine(file)} ${why}, and ${subject === "eval" ? "an eval" : `a ${subject}`} is code, so nothing was run.${also} ` +
-    `Look at it, then run ${again} in a terminal and say yes, ${cure(subject)}.`
+    `Look at it, then run ${again} in a terminal and approve it, ${cure(subject)}.`
   );
 }
 

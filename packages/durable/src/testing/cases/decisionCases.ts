@@ -60,7 +60,7 @@ export const decisionCases: readonly EngineCase[] = [
     },
   },
   {
-    name: "cancelling ends a run that waits or is queued, and tells the worker of one that runs",
+    name: "cancelling ends a run that waits or is queued, and notifies the worker of one that runs",
     async run({ open }) {
       const [engine, other] = [await open(), await open()];
       const [queued, waiting, running] = [newRun(), newRun(), newRun()];

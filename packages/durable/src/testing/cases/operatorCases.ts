@@ -48,7 +48,7 @@ export const operatorCases: readonly EngineCase[] = [
     },
   },
   {
-    name: "tells the worker of a run about a message while the run runs",
+    name: "notifies the worker of a message to a run that is running",
     async run({ open }) {
       const [engine, other] = [await open(), await open()];
       await engine.create(newRun());
@@ -173,7 +173,7 @@ export const operatorCases: readonly EngineCase[] = [
     },
   },
   {
-    name: "reports the end of a claim once everybody can see it",
+    name: "reports the end of a claim once every process can read it",
     async run({ open }) {
       const [engine, other] = [await open(), await open()];
       const run = newRun();

@@ -37,7 +37,7 @@ export const workerCases: readonly EngineCase[] = [
     },
   },
   {
-    name: "a handler that fails every time gets its run set aside with the reason, and others go on",
+    name: "a handler that fails every time gets its run set aside with the reason, and others continue",
     async run({ open }) {
       const engine = await open();
       const poison = newRun();
@@ -57,7 +57,7 @@ export const workerCases: readonly EngineCase[] = [
     },
   },
   {
-    name: "a worker whose store failed gives the run back without a crash",
+    name: "a worker whose store failed returns the run, which does not count as a crash",
     async run({ open }) {
       const engine = await open();
       await engine.create(newRun());
@@ -71,7 +71,7 @@ export const workerCases: readonly EngineCase[] = [
     },
   },
   {
-    name: "refuses what is no JSON value as a fault of the run, which its worker keeps",
+    name: "fails a run that stores something other than a JSON value, and its worker keeps it",
     async run({ open }) {
       const engine = await open();
       const run = newRun();
@@ -133,7 +133,7 @@ export const workerCases: readonly EngineCase[] = [
     },
   },
   {
-    name: "a closing worker tells its runs, and returns those that did not end",
+    name: "a closing worker notifies its runs, and returns those that did not end",
     async run({ open }) {
       const [engine, other] = [await open(), await open()];
       await engine.create(newRun());
