@@ -82,6 +82,44 @@ test("finds no nearest place for a text without similar lines or a blank text", 
   expect(nearest("", "abc")).toBe("nothing");
 });
 
+test.each([
+  ["  total = price * count;  ", "line 2: total = price * count;"],
+  [
+    "total = price",
+    'line 2: total = price * count;\n  old_text has …"otal = price", the file has …"otal = price * count;"',
+  ],
+  [
+    "total = price * count; // all",
+    'line 2: total = price * count;\n  old_text has …"ice * count; // all", the file has …"ice * count;"',
+  ],
+  [
+    "Total = price * count;",
+    'line 2: total = price * count;\n  old_text has "Total = price * count;", the file has "total = price * count;"',
+  ],
+])("names what differs between %j and the file", (wanted, expected) => {
+  expect(nearest("const a = 1;\n  total = price * count;\nconst b = 2;\n", wanted)).toBe(
+    `The nearest lines are:\n${expected}`,
+  );
+});
+
+test("shortens a line of more than 160 characters, and lists at most 40 lines", () => {
+  const long = (length: number) => `const text = "${"a".repeat(length - 14)}`;
+  const [line160, line161] = [long(160), long(161)];
+  expect(nearest(`${line160}\n`, `${line160};`)).toContain(`line 1: ${line160}\n`);
+  expect(nearest(`${line161}\n`, `${line161};`)).toContain(`line 1: ${line161.slice(0, 160)}…\n`);
+  const block = (count: number) =>
+    Array.from({ length: count }, (_, at) => `const name${at} = ${at};`).join("\n");
+  expect(nearest(`${block(39)}\n`, block(39).replace("name20 =", "other ="))).not.toContain("more lines]");
+  expect(nearest(`${block(41)}\n`, block(41).replace("name20 =", "other ="))).toMatch(/\n\[2 more lines\]/);
+});
+
+test("lists at most three places that do not overlap", () => {
+  const text = [1, 2, 3, 4, 5].map((at) => `const value${at} = compute(input, ${at});\n`).join("");
+  const found = nearest(text, "const value = compute(input, x);");
+  expect(found.match(/^line \d/gm)).toHaveLength(3);
+  expect(new Set(found.match(/^line \d/gm)).size).toBe(3);
+});
+
 test("finds the nearest place in ten megabytes of similar lines", () => {
   const text = "const value = compute(value, other, third);\n".repeat(240_000);
   expect(
