@@ -83,6 +83,7 @@ describe("Promise: only scripts that all shells read alike are judged", () => {
     "repeat 2 rm x",
     "foreach i (rm) $i x; end",
     "for i do rm x; done",
+    "for if in a; do rm x; done",
     "for ((;;)); do rm x; done",
     "for i in a; { rm x; }",
     "time -f x rm y",
@@ -124,6 +125,9 @@ describe("Promise: only scripts that all shells read alike are judged", () => {
       allowed: false,
       reason:
         'Refused by the policy, which judges only scripts that all shells read alike: line 2 has operators joined to one at "&>f ls": write "> file 2>&1", or a space after "&".',
+    });
+    expect(verdict("true; for ; do ls; done", { deny: ["rm"] })).toMatchObject({
+      reason: expect.stringContaining(`line 1 has something that does not belong there at "; do ls; done"`),
     });
     expect(verdict("cat <<E\n$(ls)\nE")).toMatchObject({
       reason: expect.stringMatching(/line 2 has "\$" in a here-document at .*: quote its delimiter: <<'END'/),

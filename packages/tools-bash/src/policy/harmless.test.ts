@@ -217,6 +217,8 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     "# rm x\ntrue",
     "echo '👨‍👩‍👧'",
     "trap '' TERM",
+    "trap",
+    "make -f",
     'x=$(git rev-parse HEAD); echo "$x"',
     "node build.mjs -e production",
     "dd if=a of=b",

@@ -165,6 +165,8 @@ describe("a command named by an option, a subcommand or a variable of another pr
   RSYNC_RSH=rm rsync a b:
   CC='rm x' make
   awk 'BEGIN{system("rm x")}'
+  awk -v a=1 'BEGIN{system("rm x")}'
+  awk -F : 'BEGIN{system("rm x")}'
   sed '1e rm x' f
   sed -n -e '1e rm x' f
   sed -- '1e rm x' f

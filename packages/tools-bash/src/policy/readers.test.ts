@@ -36,6 +36,10 @@ describe("a command that only reads", () => {
     ls -la src
     cat src/a.ts
     cat -
+    cat -- -x src/a.ts
+    find
+    find src
+    find src -name '*.ts'
     head -n 40 src/a.ts
     wc -l src/a.ts
     rg -n foo src
@@ -64,6 +68,9 @@ describe("a command that only reads", () => {
     cat src/*
     cat $X
     cat -- -x /etc/passwd
+    cat -x src/a.ts
+    cat -x -- src/a.ts
+    find /etc
     ls > x
     ls -la $(touch x)
     X=1 ls
