@@ -77,7 +77,7 @@ describe("a project's config is code, and runs only after trust", () => {
     box.write("agent.config.ts", 'import "./huge.mjs";\nexport default {};');
     const { code, stderr } = await box.run(["tools", "--trust"]);
     expect(code).toBe(2);
-    expect(stderr).toContain("too large to check");
+    expect(stderr).toContain("too large to be checked");
   });
 
   test("stops the agent from writing its own config, and does not trust a changed one anyway", async () => {
