@@ -104,13 +104,14 @@ const RUN: GateAnswer = { type: "run" };
 export class ApprovalGate {
   readonly #approve: GivenApprove;
   readonly #rules: CallRules;
-  readonly #queue: { last: Promise<unknown> };
+  /** The calls that are not decided about yet, and a promise that resolves when they are. */
+  readonly #queue: { size: number; last: Promise<void> };
 
   /** With `queue`, questions wait for those of another gate. */
   constructor(approve: GivenApprove, rules: CallRules, queue?: ApprovalGate) {
     this.#approve = approve;
     this.#rules = rules;
-    this.#queue = queue ? queue.#queue : { last: Promise.resolve() };
+    this.#queue = queue ? queue.#queue : { size: 0, last: Promise.resolve() };
   }
 
   /** Decides about a call. Rejects only with a `SuspendedCall`. `preview` is called only before a question. */
@@ -119,9 +120,13 @@ export class ApprovalGate {
     preview: () => Promise<CallPreview | undefined>,
     late?: LateDecision,
   ): Promise<GateAnswer> {
-    // Queued, so that parallel calls never ask at the same time and an "always" applies to those still waiting.
-    const answer = this.#queue.last.then(() => this.#decide(request, preview, late));
-    this.#queue.last = answer.catch(() => undefined);
+    const queue = this.#queue;
+    const earlier = queue.size === 0 ? undefined : queue.last;
+    const answer = this.#decide(request, preview, late, earlier);
+    queue.size++;
+    queue.last = Promise.allSettled([earlier, answer]).then(() => {
+      queue.size--;
+    });
     return answer;
   }
 
@@ -129,12 +134,19 @@ export class ApprovalGate {
     request: ApprovalRequest,
     preview: () => Promise<CallPreview | undefined>,
     late: LateDecision | undefined,
+    earlier: Promise<void> | undefined,
   ): Promise<GateAnswer> {
     const { signal } = request;
     if (signal.aborted) return deny(ABORTED);
     let shown = request;
     try {
-      const ruling = await orAborted(Promise.resolve(this.#rules.decide(request)), signal);
+      const rule = () => orAborted(Promise.resolve(this.#rules.decide(request)), signal);
+      let ruling = await rule();
+      if (ruling.type === "ask" && earlier) {
+        // Parallel calls never ask at the same time, and the "always" of one applies to those still waiting.
+        await orAborted(earlier, signal);
+        ruling = await rule();
+      }
       if (ruling.type === "deny") return ruling;
       if (ruling.type === "allow") return RUN;
       if (late && counts(late, request)) {

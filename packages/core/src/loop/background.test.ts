@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import {
   Agent,
   type AgentEvent,
@@ -90,6 +90,70 @@ test("asks about its calls under its label", async () => {
   asked[0]?.answer("touched");
   expect((await done).text).toBe("touched");
   expect(labels).toEqual(["worker"]);
+});
+
+/** An agent that may look without a question; touching waits until the test answers. */
+function askingAgent(provider: ChatProvider) {
+  const asked: { label: string | undefined; allow: () => void }[] = [];
+  const ruled: (string | undefined)[] = [];
+  let onQuestion = (): void => undefined;
+  const agent = new Agent(provider, {
+    rules: {
+      decide: ({ name, label }) => {
+        ruled.push(label);
+        return { type: name === "look" ? "allow" : "ask" };
+      },
+      allow: () => undefined,
+    },
+    approve: ({ label }) =>
+      new Promise((resolve) => {
+        asked.push({ label, allow: () => resolve("allow") });
+        onQuestion();
+      }),
+  });
+  for (const name of ["look", "touch"]) {
+    agent.addTool(defineTool({ name, description: name, input: { type: "object" }, execute: () => "ok" }));
+  }
+  const untilQuestion = (): Promise<void> =>
+    new Promise((resolve) => {
+      if (asked.length > 0) resolve();
+      onQuestion = resolve;
+    });
+  return { agent, asked, ruled, untilQuestion };
+}
+
+test("holds up no calls that need no question while its own question is open", async () => {
+  const { provider, asked: requests, untilAsked } = heldModel();
+  const { agent, asked, untilQuestion } = askingAgent(provider);
+  const child = agent.startAgent({ message: "use touch", label: "worker" });
+  await untilQuestion();
+  const chat = agent.chat("use look");
+  await untilAsked(1);
+  requests[0]?.answer("looked");
+  expect(await chat).toBe("looked");
+  asked[0]?.allow();
+  await untilAsked(2);
+  requests[1]?.answer("touched");
+  expect((await child.done).text).toBe("touched");
+});
+
+test("ends when it is stopped while its question waits for that of another", async () => {
+  const { provider, asked: requests, untilAsked } = heldModel();
+  const { agent, asked, ruled, untilQuestion } = askingAgent(provider);
+  const first = agent.startAgent({ message: "use touch", label: "first" });
+  await untilQuestion();
+  const second = agent.startAgent({ message: "use touch", label: "second" });
+  await vi.waitFor(() => expect(ruled).toContain("second"));
+  second.stop();
+  await expect(second.done).rejects.toMatchObject({ code: "aborted" });
+  const third = agent.startAgent({ message: "use touch", label: "third" });
+  asked[0]?.allow();
+  await untilAsked(1);
+  requests[0]?.answer("touched");
+  await first.done;
+  await vi.waitFor(() => expect(asked.map(({ label }) => label)).toEqual(["first", "third"]));
+  third.stop();
+  await expect(third.done).rejects.toMatchObject({ code: "aborted" });
 });
 
 test("ends when it is stopped, and with the agent", async () => {
