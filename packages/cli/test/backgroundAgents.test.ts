@@ -24,7 +24,8 @@ describe.skipIf(!hasTmux)("background agents in the built chat (skipped without 
     await terminal.until(/Background\n +worker-\w+ +worker: pause.* working · /);
     gate.open();
     await terminal.until(/worker asks|worker wants|write_file/);
-    await terminal.until(/made\.txt\?/);
+    // Esc would stop nothing, because no message is being answered.
+    await terminal.until(/made\.txt\? y yes · n\/esc no/);
     terminal.press("y");
     await terminal.until(/● worker {2}in the background\n│ ● write_file {2}made\.txt/);
     await terminal.until(/⏰ worker-\w+: The agent worker-\w+ has ended\./);

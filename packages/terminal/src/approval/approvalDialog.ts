@@ -66,7 +66,8 @@ export class ApprovalDialog {
     return true;
   }
 
-  rows(width: number, style: Style): string[] {
+  /** `isInTurn`: Esc ends the current turn. A background agent may also ask when there is none. */
+  rows(width: number, style: Style, isInTurn: boolean): string[] {
     if (this.#stage === "reason") {
       const question = highlighted("Declined. What should it do instead?", style);
       return wrapWords(`${question} (optional) · enter send · esc back`, width, 0);
@@ -75,9 +76,9 @@ export class ApprovalDialog {
       const key = (name: string, does: string): string => `${style.bold(name)} ${does}`;
       const keys = [
         key("y", "yes"),
-        key("n", "no"),
+        key(isInTurn ? "n" : "n/esc", "no"),
         ...(this.#choices.length > 0 ? [key("a", "always…")] : []),
-        key("esc", "stops"),
+        ...(isInTurn ? [key("esc", "stops")] : []),
       ];
       return wrapWords(`${highlighted(questionText(this.request), style)} ${keys.join(" · ")}`, width, 0);
     }

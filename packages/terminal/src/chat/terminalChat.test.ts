@@ -15,6 +15,7 @@ let chat: TerminalChat;
 let keyboard: PassThrough;
 let sent: string[];
 let queued: string | undefined;
+let isBusy: boolean;
 
 beforeEach(() => {
   now = 10_000;
@@ -29,8 +30,11 @@ beforeEach(() => {
   chat = new TerminalChat(places, input as unknown as ReadStream, output as unknown as WriteStream, {
     ...PLAIN_STYLE,
   });
+  isBusy = true;
   chat.open({
-    busy: true,
+    get busy() {
+      return isBusy;
+    },
     submit: (text: string) => sent.push(text),
     commandItems: () => [],
     mentionSources: () => [],
@@ -164,4 +168,11 @@ test("takes no earlier input and no queued message into the reason for a refusal
   expect(await answer).toEqual({ deny: "use npm ci" });
   type("next");
   expect(chat.view.editor.text).toBe("next");
+});
+
+test("answers no with Esc to a background agent that asks while no message is answered", async () => {
+  isBusy = false;
+  const answer = ask();
+  type("\x1b");
+  expect(await answer).toEqual({ deny: "the user said no." });
 });

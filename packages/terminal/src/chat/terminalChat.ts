@@ -304,11 +304,15 @@ export class TerminalChat {
     } else this.#completions.update();
   }
 
-  /** Esc interrupts the answer. On an empty line without one, pressing it twice opens the earlier messages. */
+  /**
+   * Esc interrupts the answer, else answers no to a background agent. On an empty line without either, pressing it
+   * twice opens the earlier messages.
+   */
   #escape(): void {
     const controller = this.#controller;
     if (!controller) return;
     if (controller.busy) controller.stopTurn();
+    else if (this.view.dialog) this.view.answerQuestion({ deny: NO_REASON });
     else if (this.view.editor.text === "?") this.view.editor.set("");
     else if (this.view.editor.text !== "" || !controller.canRewind) return;
     else if (this.#rewindArmed) {

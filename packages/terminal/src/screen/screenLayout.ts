@@ -81,7 +81,7 @@ function rowsBefore({ dialog, picker, turn, queued }: Above, width: number, styl
   const waiting = queued.map((text) =>
     style.dim(cutToWidth(`  queued: ${escapeToLine(text.slice(0, LONGEST_QUEUED))}`, width)),
   );
-  if (dialog) return ["", ...waiting, ...dialog.rows(width, style)];
+  if (dialog) return ["", ...waiting, ...dialog.rows(width, style, turn !== undefined)];
   if (picker) return ["", ...headingOf(picker, width, style)];
   if (!turn) return ["", ...waiting];
   return ["", workingRow({ ...turn, hint: "esc stops" }, width, style), ...waiting];
