@@ -54,7 +54,7 @@ export class BackgroundAgents implements BackgroundJobs {
   list(): readonly BackgroundJob[] {
     return [...this.#workers.values()].map(({ id, task, startedAt, doing, tokens, ended }) => ({
       id,
-      command: [task, doing, tokens === 0 ? "" : `${tokens} tokens`]
+      command: [task, doing, tokens === 0 ? "" : tokensText(tokens)]
         .filter((part) => part !== "")
         .join(" · "),
       pids: [],
@@ -93,4 +93,9 @@ export class BackgroundAgents implements BackgroundJobs {
     const ended = [...this.#workers.values()].filter((one) => one.ended !== undefined);
     for (const { id } of ended.slice(0, Math.max(0, ended.length - MOST_ENDED))) this.#workers.delete(id);
   }
+}
+
+/** `812 tokens`, `31.4k tokens` */
+export function tokensText(count: number): string {
+  return `${count < 1000 ? count : `${(count / 1000).toFixed(1)}k`} tokens`;
 }

@@ -9,7 +9,7 @@ import {
   defineTool,
 } from "@agent/core";
 import { errorMessage, quote, shorten, truncateMiddle } from "@agent/core/toolkit";
-import { BackgroundAgents } from "./background.js";
+import { BackgroundAgents, tokensText } from "./background.js";
 import { Conversations } from "./conversations.js";
 import { AGENT_NAME, EFFORTS } from "./definitionFiles.js";
 import { type AgentDefinition, Definitions, toolsOf } from "./definitions.js";
@@ -386,14 +386,13 @@ function environmentWithout(secret: readonly string[], passed: readonly string[]
   return Object.fromEntries(kept);
 }
 
-/** `12 calls, 31k tokens, $0.08` */
+/** `12 calls, 31.4k tokens, $0.08` */
 function figuresOf({ messages, usage }: ChildAgentAnswer, before: number): string {
   const calls = messages.slice(before).filter(({ role }) => role === "tool").length;
-  const tokens = usage.inputTokens + usage.outputTokens;
-  const shown = tokens < 10_000 ? String(tokens) : `${Math.round(tokens / 1000)}k`;
+  const tokens = tokensText(usage.inputTokens + usage.outputTokens);
   const cost =
     usage.cost === undefined ? "" : `, ${usage.costIsEstimate ? "≈ " : ""}$${usage.cost.toFixed(2)}`;
-  return `${calls} ${calls === 1 ? "call" : "calls"}, ${shown} tokens${cost}`;
+  return `${calls} ${calls === 1 ? "call" : "calls"}, ${tokens}${cost}`;
 }
 
 function titleOf(who: string, text: string): string {

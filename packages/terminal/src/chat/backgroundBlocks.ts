@@ -1,5 +1,6 @@
 import type { AgentEvent, ChildEvent } from "@agent/core";
 import { countOf } from "@agent/internal";
+import { shortCount } from "../text/amounts.js";
 
 const MOST_EVENTS = 100;
 
@@ -21,7 +22,7 @@ export class BackgroundBlocks {
     this.#calls.delete(id);
     const { text, usage } = inner;
     const tokens = usage.inputTokens + usage.outputTokens;
-    const summary = `${countOf(calls.count, "call")}, ${tokens} tokens`;
+    const summary = `${countOf(calls.count, "call")}, ${shortCount(tokens)} tokens`;
     this.#ended.push(
       { type: "tool_requested", id, name, args: {}, title: "in the background" },
       ...calls.events,

@@ -1,6 +1,6 @@
 import type { AgentEvent, ChildEvent, FileDiff, ToolEndEvent, ToolKind } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
-import { formatDuration } from "../text/amounts.js";
+import { formatDuration, shortCount } from "../text/amounts.js";
 import { ChildCalls, type InnerCall, InnerCalls } from "./innerCalls.js";
 import { LiveOutput } from "./liveOutput.js";
 import { type BlockOptions, type FinishedCall, finishedLines, openLines } from "./toolBlock.js";
@@ -376,8 +376,7 @@ function follow(shown: ShownChild, event: AgentEvent, now: number): void {
 }
 
 function rowOf({ label, current, startedAt, endedAt, tokens }: ShownChild, now: number): string {
-  const amount = tokens < 1000 ? String(tokens) : `${(tokens / 1000).toFixed(1)}k`;
-  const spent = tokens === 0 ? "" : ` · ${amount} tokens`;
+  const spent = tokens === 0 ? "" : ` · ${shortCount(tokens)} tokens`;
   const text = `${label}  ${current} · ${formatDuration((endedAt ?? now) - startedAt)}${spent}`;
   return escapeToLine(text);
 }

@@ -3,6 +3,7 @@ import type { BackgroundJob, BackgroundJobs } from "@agent/core";
 import type { Mode } from "@agent/core/host";
 import { escapeToLine } from "@agent/internal";
 import { MODE_NAMES } from "../approval/mode.js";
+import { shortCount } from "../text/amounts.js";
 import type { Style } from "../text/style.js";
 import { cutToWidth, styledWidth } from "../text/width.js";
 
@@ -113,25 +114,20 @@ export function statusRow(status: Status, width: number, style: Style, look: Sta
 
 function contextText({ contextSize = 0, contextTokens }: Status, style: Style): string {
   if (contextSize === 0) return "";
-  if (contextTokens === undefined) return style.dim(`${short(contextSize)} context`);
+  if (contextTokens === undefined) return style.dim(`${shortCount(contextSize)} context`);
   const share = contextSize / contextTokens;
-  const text = `${Math.round(share * 100)}% context (${short(contextSize)})`;
+  const text = `${Math.round(share * 100)}% context (${shortCount(contextSize)})`;
   return share >= 0.8 ? style.yellow(text) : style.dim(text);
 }
 
 function tokenText({ input, cached, output }: Status["tokens"]): string {
   if (input + output === 0) return "";
-  const saved = cached === 0 ? "" : ` (${short(cached)} cached)`;
-  return `${short(input)} in${saved}, ${short(output)} out`;
+  const saved = cached === 0 ? "" : ` (${shortCount(cached)} cached)`;
+  return `${shortCount(input)} in${saved}, ${shortCount(output)} out`;
 }
 
 function costText(cost: number, isEstimate: boolean): string {
   return `${isEstimate ? "≈" : ""}${cost < 0.01 ? "<$0.01" : `$${cost.toFixed(2)}`}`;
-}
-
-function short(count: number): string {
-  if (count < 1000) return String(count);
-  return count < 1_000_000 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`;
 }
 
 /** With `~` for the home directory. */

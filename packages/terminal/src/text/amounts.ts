@@ -39,3 +39,9 @@ export function formatCost(dollars: number, isEstimate = false): string {
   const digits = dollars >= 1 ? 2 : Math.min(6, 1 - Math.floor(Math.log10(dollars)));
   return `${mark}$${dollars.toFixed(digits)}`;
 }
+
+/** A number of tokens in few columns: `812`, `31.4k`, `1.2M`. */
+export function shortCount(count: number): string {
+  if (count < 1000) return String(count);
+  return count < 1_000_000 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`;
+}
