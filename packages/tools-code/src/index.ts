@@ -140,6 +140,9 @@ function scriptTool(
         ({ type }) => type !== "stopped",
       );
       const { type, calls } = outcome;
+      // A display shows what was printed: the returned value, or the error, belongs to it.
+      const ending = endingOf(outcome);
+      if (outcome.output !== "" && ending !== "") call.onOutput(ending.slice(0, maxOutput));
       const text = await resultText(outcome, maxOutput, files);
       const summary = `${calls} ${calls === 1 ? "call" : "calls"}`;
       call.report({
@@ -159,10 +162,8 @@ function titleOf(script: string): string {
 }
 
 async function resultText(outcome: ScriptOutcome, maxOutput: number, files: OutputFiles): Promise<string> {
-  const { type, text, output, unawaited, dropped, unattached } = outcome;
-  const printed = output === "" || output.endsWith("\n") ? output : `${output}\n`;
-  const ending = type === "stopped" ? `The script was stopped: ${text}.` : text;
-  const whole = `${printed}${ending}`;
+  const { output, unawaited, dropped, unattached } = outcome;
+  const whole = `${output}${endingOf(outcome)}`;
   const notes = [
     ...(unawaited.length > 0
       ? [
@@ -176,6 +177,12 @@ async function resultText(outcome: ScriptOutcome, maxOutput: number, files: Outp
   const path = await files.write(whole);
   const where = path === undefined ? "It could not be written to a file." : `The whole output is in ${path}.`;
   return joined([truncateMiddle(whole, maxOutput, where), ...notes]);
+}
+
+/** What follows the output. */
+function endingOf({ type, text, output }: ScriptOutcome): string {
+  const ending = type === "stopped" ? `The script was stopped: ${text}.` : text;
+  return output === "" || output.endsWith("\n") ? ending : `\n${ending}`;
 }
 
 function joined(parts: readonly string[]): string {

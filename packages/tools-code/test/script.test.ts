@@ -248,12 +248,15 @@ return (await tools.echo({ text: first.text })) + first!.text;`,
     expect(existsSync(path)).toBe(false);
   });
 
-  test("shows what it prints while it runs", async () => {
-    const { events } = await runScript('print("one"); await tools.echo({ text: "x" }); print("two");', {
-      tools: [echo],
-    });
+  test.each([
+    ["", []],
+    [" return { n: 3 };", ['{"n":3}']],
+    ['\nthrow new Error("broken");', ["Error: broken\n  at <anonymous> (script:2:11)"]],
+  ])("shows what it prints while it runs, and then its end: %j", async (end, shown) => {
+    const script = `print("one"); await tools.echo({ text: "x" }); print("two");${end}`;
+    const { events } = await runScript(script, { tools: [echo] });
     const chunks = events.flatMap((event: AgentEvent) => (event.type === "tool_output" ? [event.chunk] : []));
-    expect(chunks).toEqual(["one\n", "two\n"]);
+    expect(chunks).toEqual(["one\n", "two\n", ...shown]);
   });
 
   test("starts child agents with agent(), whose answers come back", async () => {

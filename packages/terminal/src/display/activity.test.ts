@@ -127,6 +127,22 @@ describe("Activity", () => {
     expect(whole).not.toContain("secret text");
   });
 
+  test("shows arguments of several lines when expanded, unless the diff shows them", () => {
+    const view = { type: "diff", files: [] } as const;
+    const expanded = (name: string, args: Record<string, unknown>, more: Partial<ToolEndEvent> = {}) => {
+      const subject = activity();
+      subject.event({ type: "tool_start", id: "1", name, args, about: { title: "count", kind: "execute" } });
+      subject.event({ ...end("1", "3"), name, ...more });
+      subject.frame(WIDTH, ROWS);
+      return subject.expand() ? subject.frame(WIDTH, ROWS).above.join("\n") : "";
+    };
+    expect(expanded("run_script", { script: "// count\nreturn 3;\x1b[2J\n", note: "short" })).toContain(
+      "● run_script  count\n│ script:\n│   // count\n│   return 3;\\x1b[2J\n│ 3\n└ ✓",
+    );
+    expect(expanded("write_file", { content: "a\nb\n" }, { view })).toBe("");
+    expect(expanded("run_bash", { command: "true" })).toBe("");
+  });
+
   test("names what a child agent changed below its call, and what it read when expanded", () => {
     const subject = activity();
     const run = { id: "1", name: "agent_run", about: { title: "worker: fix it", kind: "other" as const } };

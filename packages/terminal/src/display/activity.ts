@@ -115,11 +115,7 @@ export class Activity {
         return;
       case "tool_start":
         if (!this.#calls.has(event.id)) this.#open(event, event.about?.title);
-        this.#calls.start(
-          event.id,
-          event.about && { ...event.about, title: escapeToLine(event.about.title) },
-          this.#options.now(),
-        );
+        this.#calls.start(event, this.#options.now());
         return;
       case "tool_output":
         this.#calls.output(event.id, event.chunk);

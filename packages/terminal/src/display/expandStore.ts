@@ -19,8 +19,9 @@ export class ExpandStore {
   #expanded = 0;
 
   add(call: FinishedCall): void {
+    const { texts = [], inner } = call;
     this.#push({
-      units: call.event.text.length + (call.inner?.units ?? 0),
+      units: call.event.text.length + JSON.stringify(texts).length + (inner?.units ?? 0),
       label: `${escapeToLine(call.event.name)}  ${call.title}`.trim(),
       lines: (options) => expandedLines(call, options),
     });

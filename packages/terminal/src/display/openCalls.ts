@@ -1,13 +1,21 @@
-import type { AgentEvent, ChildEvent, FileDiff, ToolEndEvent, ToolKind } from "@agent/core";
+import type { AgentEvent, ChildEvent, FileDiff, ToolEndEvent, ToolKind, ToolStartEvent } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
 import { formatDuration, shortCount } from "../text/amounts.js";
 import { ChildCalls, type InnerCall, InnerCalls } from "./innerCalls.js";
 import { LiveOutput } from "./liveOutput.js";
-import { type BlockOptions, type FinishedCall, finishedLines, openLines } from "./toolBlock.js";
+import {
+  type BlockOptions,
+  type FinishedCall,
+  finishedLines,
+  type NamedText,
+  openLines,
+} from "./toolBlock.js";
 
 const TAIL_LINES = 4;
 // In characters. A shorter title was not cut.
 const LEAST_CUT = 100;
+// A longer argument is kept up to here.
+const LONGEST_TEXT = 20_000;
 
 /** A call, from the model's request until it and all earlier ones have finished. */
 interface TrackedCall {
@@ -23,6 +31,8 @@ interface TrackedCall {
   inner?: InnerCalls;
   title: string;
   kind: ToolKind | undefined;
+  /** Its arguments of several lines, such as a script or the task of an agent: the title has only their start. */
+  texts: readonly NamedText[];
   /** The changes shown in the question about it. */
   previewed: readonly FileDiff[] | undefined;
   /** Whether it has asked the user what its title says. */
@@ -69,6 +79,7 @@ export class OpenCalls {
       name,
       title,
       kind: undefined,
+      texts: [],
       live: new LiveOutput(),
       outer,
       nested: new Set(),
@@ -83,15 +94,12 @@ export class OpenCalls {
     } else this.#calls.set(id, call);
   }
 
-  start(
-    id: string,
-    about: { readonly title: string; readonly kind: ToolKind } | undefined,
-    now: number,
-  ): void {
+  start({ id, about, args }: Pick<ToolStartEvent, "id" | "about" | "args">, now: number): void {
     const call = this.#find(id);
     if (!call) return;
-    call.title = about?.title ?? call.title;
+    if (about) call.title = escapeToLine(about.title);
     call.kind = about?.kind;
+    call.texts = longTexts(args);
     call.startedAt = now;
     this.#findQuestion();
   }
@@ -256,14 +264,23 @@ function isTitleOf(title: string, text: string): boolean {
   return title !== "" && (isCut ? text.startsWith(title.slice(0, -1)) : text === title);
 }
 
+function longTexts(args: Readonly<Record<string, unknown>>): NamedText[] {
+  return Object.entries(args).flatMap(([name, value]) =>
+    typeof value === "string" && value.trim().includes("\n")
+      ? [[name, value.slice(0, LONGEST_TEXT).toWellFormed()]]
+      : [],
+  );
+}
+
 function toFinished(
-  { id, title, live, inner, previewed, isQuestion }: TrackedCall,
+  { id, title, texts, live, inner, previewed, isQuestion }: TrackedCall,
   event: ToolEndEvent,
   below: string | undefined,
 ): FinishedCall {
   return {
     title,
     event,
+    texts,
     live,
     ...(inner && { inner }),
     ...(previewed && { previewed }),

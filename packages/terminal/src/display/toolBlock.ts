@@ -1,6 +1,7 @@
 import type { FileDiff, ToolEndEvent } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
 import { formatDuration } from "../text/amounts.js";
+import { safeLines } from "../text/safeText.js";
 import type { Style } from "../text/style.js";
 import { clipRow, textWidth, wrapLine, wrapWords } from "../text/width.js";
 import type { InnerCall, InnerCalls } from "./innerCalls.js";
@@ -31,10 +32,15 @@ export interface OpenCall {
   readonly isBelowQuestion: boolean;
 }
 
+/** An argument and its text. */
+export type NamedText = readonly [name: string, text: string];
+
 /** A finished call, with its targets. */
 export interface FinishedCall {
   readonly title: string;
   readonly event: ToolEndEvent;
+  /** Its arguments of several lines. */
+  readonly texts?: readonly NamedText[];
   /** Its output while it ran, with the command's own colours. */
   readonly live?: LiveOutput;
   /** The calls that it made. */
@@ -132,7 +138,7 @@ export function finishedLines(
       ...fileRows(call, options),
       ...endLines(isShort ? verdict + style.dim(hint) : verdict, options),
     ],
-    expandable: hidden > 0 || isCut || call.inner !== undefined,
+    expandable: hidden > 0 || isCut || call.inner !== undefined || argumentLines(call, style).length > 0,
   };
 }
 
@@ -183,11 +189,21 @@ export function expandedLines(call: FinishedCall, options: BlockOptions): string
       maxRows: Number.POSITIVE_INFINITY,
       failed: event.outcome !== "ok",
     }),
+    ...argumentLines(call, style).map((line) => gutter(line, options)),
     ...expandedInner(call, options),
     ...(body.fromEnd ? [...more, ...lines] : [...lines, ...more]).map((line) => gutter(line, options)),
     ...fileRows(call, options),
     ...endLines(verdictText(event, event.durationMs, style), options),
   ];
+}
+
+/** The arguments of several lines. A diff shows those that are written to a file. */
+function argumentLines({ texts = [], event: { view } }: FinishedCall, style: Style): string[] {
+  if (view?.type === "diff") return [];
+  return texts.flatMap(([name, text]) => [
+    style.dim(`${escapeToLine(name)}:`),
+    ...safeLines(text.trimEnd()).map((line) => `  ${line}`),
+  ]);
 }
 
 /** All calls that this call made, with their changes. */
