@@ -12,6 +12,8 @@ export interface FileKind extends CodeKind {
   readonly isPlainCode: boolean;
   /** Another language in which strings have straight quotes. */
   readonly isOtherCode: boolean;
+  /** A language in which indentation has a meaning. */
+  readonly isIndented: boolean;
   /** The edit is inside a string of several lines, in which any text may be meant. */
   readonly isInLiteral: boolean;
   /** The mark of the string of several lines in which the edit begins; empty if it begins in none. */
@@ -31,6 +33,7 @@ const PLAIN_CODE = /\.([cm]?[jt]sx?|pyi?|java|kts?|go|rs|c|h|cc|cpp|hpp|cs|swift
 const OTHER_CODE =
   /\.(rb|sql|exs?|lua|groovy|gradle|r|jl|zig|hs|sol|proto|graphql|gql|tf|hcl|jsonc?|json5|css|scss|less)$/i;
 
+const INDENTED = /\.(pyi?|ya?ml)$/i;
 const HASHED = /\.(ya?ml|toml|pyi?|rb|sh|bash|zsh|r|jl|env|properties)$|(^|[\\/])(Dockerfile|Makefile)$/i;
 const SLASHED = /\.([cm]?[jt]sx?|java|kts?|go|rs|c|h|cc|cpp|hpp|cs|swift|scala|dart)$/i;
 
@@ -53,6 +56,7 @@ export function fileKind(
     isData: DATA.test(path),
     isPlainCode: isPlain && !isInLiteral,
     isOtherCode: OTHER_CODE.test(path) && !isInLiteral,
+    isIndented: INDENTED.test(path),
     isInLiteral: isInLiteral && isPlain,
     mark: literal?.mark ?? "",
   };

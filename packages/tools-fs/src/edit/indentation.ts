@@ -116,34 +116,77 @@ function smallestStep(widths: readonly number[]): number {
   return steps.length === 0 ? 1 : Math.min(...steps);
 }
 
+/** Writes the indentation of a text as the file does. */
+export interface IndentWriter {
+  readonly write: (text: string) => string;
+  /** What it does, for the result of the call. */
+  readonly remark: string;
+}
+
 /**
- * Replaces the spaces that indent a text with tabs. `undefined` unless the file is indented only with tabs, `old_text`
- * has no such spaces, and those of `new_text` are multiples of one width.
+ * Returns what replaces spaces that indent a text with tabs, or tabs with spaces. `undefined` unless the file is indented
+ * with one of them only, `old_text` has none of the others, and spaces of `new_text` are multiples of one width.
  */
-export function tabWriter(
-  oldText: string,
-  newText: string,
-  file: string,
-): ((text: string) => string) | undefined {
+export function indentWriter(oldText: string, newText: string, file: string): IndentWriter | undefined {
+  const literals = literalLines(newText.split("\n"), true);
+  if (literals.some((opener) => opener !== undefined)) return undefined;
+  return tabWriter(oldText, newText, file) ?? spaceWriter(oldText, newText, file);
+}
+
+function tabWriter(oldText: string, newText: string, file: string): IndentWriter | undefined {
   const spaced = /^(\t*)( {2,})(?=\S)/gm;
   const widths = [...newText.matchAll(spaced)].map(([, , spaces = ""]) => spaces.length);
   if (widths.length === 0 || /^\t* {2,}\S/m.test(oldText) || !/^\t/m.test(file)) return undefined;
-  const literals = literalLines(newText.split("\n"), true);
-  if (/^\t* {2,}\S/m.test(file) || literals.some((opener) => opener !== undefined)) return undefined;
+  if (/^\t* {2,}\S/m.test(file)) return undefined;
   // In a makefile only commands need tabs.
   if (/^(?:ifn?(?:eq|def)|define)\b/m.test(newText)) return undefined;
-  const step = smallestStep(widths);
+  const least = smallestStep(widths);
+  // Eight spaces are one step, or two of four if such a level fits to the lines around.
+  const deepest = mostOf(`${oldText}\n${newText}`, tabsOf);
+  const step = least === 8 && Math.max(...new Set(widths)) / 4 <= deepest + 1 ? 4 : least;
   const isStep = STEPS.includes(step) && widths.every((width) => width % step === 0);
   // Spaces alone that stand for fewer tabs than all lines of old_text have: their step is not known.
-  const tabs = contentLines(oldText).map(tabsOf);
-  const fewest = tabs.reduce((least, count) => Math.min(least, count), tabs[0] ?? 0);
+  const fewest = fewestOf(oldText, tabsOf);
   const shallow = [...newText.matchAll(/^( {2,})(?=\S)/gm)].find(
-    ([, spaces = ""]) => spaces.length / step < fewest,
+    ([, spaces = ""]) => spaces.length / least < fewest,
   );
   if (shallow) throw unclear(shallow[0]);
   if (!isStep) return undefined;
-  return (text) =>
-    text.replace(spaced, (_, tabs: string, spaces: string) => tabs + "\t".repeat(spaces.length / step));
+  return {
+    write: (text) =>
+      text.replace(spaced, (_, tabs: string, spaces: string) => tabs + "\t".repeat(spaces.length / step)),
+    remark: "Spaces that indent new_text were written as tabs, as in the file.",
+  };
+}
+
+function spaceWriter(oldText: string, newText: string, file: string): IndentWriter | undefined {
+  const tabbed = /^( *)(\t+)(?=\S)/gm;
+  const tabs = [...newText.matchAll(tabbed)];
+  if (tabs.length === 0 || /^ *\t/m.test(oldText) || /^ *\t/m.test(file)) return undefined;
+  const step = commonStep(file);
+  if (step === undefined) return undefined;
+  const fewest = fewestOf(oldText, (line) => indentOf(line).length);
+  const shallow = tabs.find(([, spaces = "", own = ""]) => spaces.length + own.length * step < fewest);
+  if (shallow) throw unclear(shallow[0]);
+  return {
+    write: (text) =>
+      text.replace(tabbed, (_, spaces: string, own: string) => spaces + " ".repeat(own.length * step)),
+    remark: "Tabs that indent new_text were written as spaces, as in the file.",
+  };
+}
+
+/** The least indentation of the lines of a text. */
+function fewestOf(text: string, count: (line: string) => number): number {
+  return contentLines(text)
+    .map(count)
+    .reduce((least, one) => Math.min(least, one), Infinity);
+}
+
+/** The greatest one. */
+function mostOf(text: string, count: (line: string) => number): number {
+  return contentLines(text)
+    .map(count)
+    .reduce((most, one) => Math.max(most, one), 0);
 }
 
 function tabsOf(line: string): number {

@@ -65,6 +65,9 @@ describe("says what it did", () => {
     ['a("b")\n', 'a(\\"b\\")', 'a(\\"c\\")', /only after ignoring backslashes/],
     ["a   = b\n", "a = b", "a = c", /only after ignoring blanks within lines/],
     ["x {\n\ty\n}\n", "x {", "x {\n    z", /Spaces that indent new_text were written as tabs/],
+    ["x {\n  y\n}\n", "x {", "x {\n\tz", /Tabs that indent new_text were written as spaces/],
+    ["x\ny\n", "\ny", "z", /line break at the start of old_text was kept/],
+    ["{\n  x();\n}\n", "x();", "  y();\n  z();", /indentation at the start of new_text was written once/],
   ])("%j %j", async (file, oldText, newText, remark) => {
     expect((await edit({ path: "a.js", file, oldText, newText })).text).toMatch(remark);
   });
@@ -82,6 +85,9 @@ describe("refuses with a reason", () => {
     ["if (a < b) c();\n", "if (a < b) c();", "if (a &lt; d) c();", /new_text has HTML entities/],
     ['a("b");\n', 'a("b");', 'a(\\"c\\");', /new_text has a backslash before every quote/],
     ["if (a) {\n  b();\n}\n", "b();", "b();\nc();", /continues at the margin/],
+    ['a("b\\n");\n', 'a("b\\n");', 'a("c\n");', /line break inside of quotes, where \\n is meant/],
+    ["a();\n", "a();", '"b();"', /new_text is inside quotes/],
+    ["a();\n", "a();", "b();\u200b", /the invisible character U\+200B outside of strings/],
     [
       "const a = 'It’s';\n",
       "const a = 'It's';",

@@ -27,19 +27,23 @@ const MARKERS = wordSet(
 const WEAK_MARKERS = wordSet("previous original other more keep here");
 /** Further words of such comments. A comment with any other word is a real comment. */
 const FILLERS = wordSet(
-  "the of this that and is are was remains remain stays stay as before above below no not for brevity goes to be with everything else all your current code file function functions method methods class classes implementation implementations body logic import imports content contents items item fields field properties props tests test cases styles rules config options component components page script section block lines line part parts stuff handlers routes variables declarations definitions statements elements entries module document settings args arguments params parameters attributes columns keys steps jobs services dependencies packages branches types constants todo etc from so on",
+  "the of this that and is are was remains remain stays stay as before above below no not for brevity goes to be with everything else all your current code file function functions method methods class classes implementation implementations body logic import imports content contents items item fields field properties props tests test cases styles rules config options component components page script section block lines line part parts stuff handlers routes variables declarations definitions statements elements entries module document settings args arguments params parameters attributes columns keys steps jobs services dependencies packages branches types constants todo etc from so on jsx html markup template",
 );
 const CODE = wordSet("code implementation logic body content contents");
 /** With a marker, these are never a description of the code below. */
-const CERTAIN_CODE = wordSet("code implementation logic");
+const CERTAIN_CODE = wordSet("code implementation logic imports");
 const AS_BEFORE = /\b(?:as (?:before|above)|and so on|etc)\b/i;
 /** Words next to which the names of what is left out may be: `// unchanged: load, save`. */
 const LEFT_OUT = wordSet("unchanged unmodified untouched omitted truncated snipped as-is");
 /** The same in other languages, without dots: `// 其余代码保持不变`. */
 const ELSEWHERE =
-  /其[余他]代码|保持不变|代码省略|既存のコード|残りの|以下省略|기존 코드|나머지|생략|остальн|без изменений|restlich|unverändert|resto del|sin cambios|reste du|inchangé|inalterad/i;
+  /其[余他]代码|[现原]有(?:的)?代码|保持不变|代码省略|既存のコード|残りの|以下省略|기존 코드|나머지|생략|остальн|без изменений|restlich|unverändert|resto del|sin cambios|reste du|inchangé|inalterad/i;
 const COMMENT_LINE = /^(?:\/\/|\/\*|\*(?:[\s/]|$)|#(?![\w[!])|--\s|<!--)/;
 const CLOSING = /^(?:[)}\]]|<\/|(?:end|fi|done|esac)\b)/;
+/** A comment in the block that a line opens and closes. */
+const ENCLOSED = /\*\/\s*[)}\]]+[;,]?$/;
+/** A statement of Python: after it, dots are no body. */
+const STATEMENT_BEFORE = /^[^@#].*[^:,([{\\"'\s]$/;
 // A body of "..." is valid Python; it is a placeholder if it replaces more than a few lines.
 const FEWEST_LOST_IN_PYTHON = 3;
 const ABSTRACT = /\b(?:Protocol|overload|abstractmethod|ABC)\b/;
@@ -67,11 +71,14 @@ export function findPlaceholder(
     if (old.has(line) || (isDoctest && line.startsWith("..."))) return false;
     const [before = "", next] = [lines[index - 1], lines[index + 1]];
     // After another comment it is the end of a sentence, and before new code it describes that code.
-    const isBetween = next === undefined || CLOSING.test(next) || old.has(next);
+    const isLast = next !== undefined && CLOSING.test(next);
+    const isBetween = next === undefined || isLast || old.has(next) || ENCLOSED.test(line);
     const isSentence = isComment(before) && !describedCode(before, oldText);
     const isApart = isBetween && !isSentence;
     const isShorter = lost > others && isApart;
-    const surroundings = { lost, isShorter, isApart, isPython, isBody, isScript: SCRIPT.test(path), names };
+    const isScript = SCRIPT.test(path);
+    const mayBeBody = isBody && !(isPython && STATEMENT_BEFORE.test(before));
+    const surroundings = { lost, isShorter, isApart, isLast, isPython, isBody: mayBeBody, isScript, names };
     return standsForCode(line, surroundings) && !file.includes(line);
   });
 }
@@ -93,6 +100,8 @@ interface Surroundings {
   readonly isApart: boolean;
   /** It is, and fewer lines come than go, not counting it. */
   readonly isShorter: boolean;
+  /** The block ends after the line, so that it describes nothing below. */
+  readonly isLast: boolean;
   readonly isPython: boolean;
   /** Dots are a body that may be meant. */
   readonly isBody: boolean;
@@ -102,7 +111,7 @@ interface Surroundings {
 }
 
 function standsForCode(line: string, surroundings: Surroundings): boolean {
-  const { lost, isShorter, isApart, isPython, isBody, isScript, names } = surroundings;
+  const { lost, isShorter, isApart, isLast, isPython, isBody, isScript, names } = surroundings;
   const plain = line.replace(STRING, '""');
   const found = COMMENT.exec(plain);
   const comment = found?.[1];
@@ -130,7 +139,7 @@ function standsForCode(line: string, surroundings: Surroundings): boolean {
   if (!isFilling(isLeftOut ? words.filter((word) => !names.has(word)) : words)) return false;
   const isMarked = words.some((word) => MARKERS.has(word)) || AS_BEFORE.test(text);
   if (isMarked && lost > 0 && words.some((word) => CERTAIN_CODE.has(word))) return true;
-  return isShorter && (isMarked || (hasMarker && words.some((word) => CODE.has(word))));
+  return isShorter && (isMarked || (hasMarker && (isLast || words.some((word) => CODE.has(word)))));
 }
 
 function wordsOf(text: string): readonly string[] {

@@ -1,4 +1,6 @@
 import { countOf, quote } from "@agent/core/toolkit";
+import { checkBlocks } from "./blocks.js";
+import { applied } from "./diff.js";
 import { fileKind, isDocument } from "./fileKind.js";
 import { type LiteralFinder, literalFinder } from "./literals.js";
 import { EditLimits, findMatch, type Match, type Region } from "./match.js";
@@ -63,6 +65,7 @@ export function planEdits(file: TextFile, edits: readonly Edit[], path: string):
       );
     }
   }
+  if (file.isDecoded) checkBlocks(file.text, applied(file.text, regions), path);
   return { regions, remarks: [...remarks] };
 }
 

@@ -28,6 +28,16 @@ const INTRODUCED =
 /** The end of a call, of an answer or of another format of edits, as the last line. */
 const LEAKED =
   /(?:^|\n)[ \t]*(<\/(?:antml:)?(?:(?:new|old)_(?:text|str|string)|parameter|invoke|function_calls|tool_call)>|\*{3} End Patch|={7}|>{7}.*)\s*$|(<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text)\|>)\s*$/;
+/** A statement in quotes: `"run();"`. */
+const QUOTED_STATEMENT = /^\s*(["'`])(?!\1)[\s\S]*[;}]\s*\1\s*$/;
+/** Numbers without a mark, or as of a list: `12 run();`, `12. run();` */
+const LISTED = /^[ \t]*(\d{1,7})(?:[.)]?[ \t]+|:[ \t]?)(\S.*)$/;
+/** Characters that show nothing. No language has them in its code. */
+const UNSEEN = /[\u200b\u2060\ufeff]/;
+const UNSEEN_IN_CODE = /[\u200b\u2060\ufeff\uff02\uff07\uff08\uff09\uff0c\uff1a\uff1b\uff1d\uff5b\uff5d]/;
+/** A typographic quote where the value of an attribute begins. */
+const TYPOGRAPHIC_ATTRIBUTE = /<[\w.-]+(?:\s[^<>]*?)?\s[\w:.@-]+=[“”‘’]/;
+const DOUBLE_ENTITY = /&amp;(?:lt|gt|quot|apos|amp|#\d{2,3}|#x[0-9a-f]{2});/gi;
 const TAGGED = /^\s*<(content|replacement|replace)>[\s\S]*<\/\1>\s*$/;
 const NAMED: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
 const ENTITY = /&(?:(lt|gt|quot|apos|amp)|#(\d{2,3})|#x([0-9a-f]{2}));/gi;
@@ -44,6 +54,9 @@ const STRING = /((?<!\w)\w{0,2}@?)?(["'])(?:\\.|(?!\2)[^\\\n])*\2/g;
 /** An entity where an expression is expected, or between two: `&lt` is the address of `lt` in C. */
 const ENTITY_IN_CODE =
   /&(?:quot|apos|#\d{2,3}|#x[0-9a-f]{2});|&amp;&amp;|[=-]&gt;|[\w)\]] &(?:lt|gt|amp);|\w&lt;[^;&\n]*&gt;/i;
+const STRING_WITH_BREAK = /(["'])(?:\\.|(?!\1)[^\\\n])*\\n/;
+/** Strings and comments that end in their line. */
+const CLOSED = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|\/\/.*|(?<=^|\s)#.*|\/\*.*?\*\//g;
 /** A literal `\n` where a line of settings, a declaration or a tag begins. */
 const BREAK_IN_LINE = /[;{}]\\n\s*[\w.#@}-]|>\\n\s*</;
 const BREAK_IN_DATA = /^\s*[\w.-]+:\s.*\\n\s*[\w.-]+:\s/;
@@ -80,20 +93,30 @@ export function newTextProblem(
   if (!isProse && TAGGED.test(newText)) return "is inside a tag";
   if (!isProse && !kind.isData && INTRODUCED.test(newText) && !INTRODUCED.test(oldText))
     return "begins with a sentence to the user";
+  if (kind.isPlainCode && !kind.isMarkup && QUOTED_STATEMENT.test(newText) && /[;}]\s*$/.test(oldText))
+    return "is inside quotes";
   if (isDiff(oldText, newText, kind.isDocument)) return "is a diff";
   if (leavesOpen(oldText, newText, kind)) return `does not end the string in ${kind.mark} in which it begins`;
   if (!kind.isDocument && isAdded(oldText, newText, before)) return "has a + before every line";
   const isPlain = !kind.isDocument && !kind.isInLiteral;
   const leaked = isPlain ? leakedEnd(newText, () => before + oldText + after) : undefined;
   if (leaked !== undefined) return `ends with ${JSON.stringify(leaked)}, which is not part of the text`;
-  if (addsNumbers(oldText, newText, kind, () => newlinesBetween(before, 0, before.length) + 1))
+  const line = (): number => newlinesBetween(before, 0, before.length) + 1;
+  if (addsNumbers(oldText, newText, kind, line) || (kind.isPlainCode && listsLines(oldText, newText, line)))
     return "has line numbers";
+  if (kind.isMarkup && TYPOGRAPHIC_ATTRIBUTE.test(newText) && !TYPOGRAPHIC_ATTRIBUTE.test(oldText))
+    return "has typographic quotes around an attribute";
+  if (kind.isMarkup && encodesTwice(oldText, newText)) return "has HTML entities encoded twice";
   const isKnown = (): boolean => entitiesOf(before + after).length > 0;
   if (newText.includes("&") && encodesEntities(inLine(oldText), inLine(newText), kind, isKnown))
     return "has HTML entities where old_text has characters";
   if (!isProse && escapesQuotes(oldText, newText, kind.isPlainCode))
     return "has a backslash before every quote, where old_text has none";
   if (doublesBackslashes(oldText, newText)) return "has two backslashes where old_text has one";
+  if (kind.isPlainCode && !kind.isMarkup && breaksString(oldText, newText))
+    return "has a line break inside of quotes, where \\n is meant";
+  const unseen = kind.isPlainCode && !kind.isMarkup ? unseenInCode(oldText, newText, kind) : undefined;
+  if (unseen !== undefined) return `has ${unseen} outside of strings and comments`;
   if (!kind.isDocument && !kind.isInLiteral && escapesBreaks(inLine(oldText), inLine(newText), kind))
     return "has \\n outside of quotes, where a line break is meant";
   const stray = kind.isPlainCode ? escapeInCode(inLine(oldText), inLine(newText), kind) : undefined;
@@ -130,6 +153,22 @@ function addsNumbers(oldText: string, newText: string, kind: FileKind, line: () 
   if (kind.isDocument && !isCertain) return false;
   const isInPlace = Number(first) === line() || (!kind.isData && colon === undefined);
   return isInPlace && areNumbered(newText, isCertain ? 1 : 2);
+}
+
+/** Whether every line begins with the number that it has in the file, and the first one continues like the old text. */
+function listsLines(oldText: string, newText: string, line: () => number): boolean {
+  const lines = contentLines(newText).map((one) => LISTED.exec(one));
+  const wordOf = (text = ""): string => /^[\s\d.):]*([\p{L}_$][\p{L}\p{N}_$]*)/u.exec(text)?.[1] ?? "";
+  const word = wordOf(lines[0]?.[2]);
+  if (word === "" || word !== wordOf(oldText) || LISTED.test(contentLines(oldText)[0] ?? "")) return false;
+  const first = line();
+  return lines.every((one, index) => Number(one?.[1]) === first + index);
+}
+
+function encodesTwice(oldText: string, newText: string): boolean {
+  const twice = newText.match(DOUBLE_ENTITY)?.length ?? 0;
+  if (twice === 0 || oldText.search(DOUBLE_ENTITY) !== -1) return false;
+  return entitiesOf(oldText).length > 0 && entitiesOf(newText).length === twice;
 }
 
 function areNumbered(text: string, fewest: number): boolean {
@@ -302,6 +341,31 @@ function doubles(oldText: string, newText: string): boolean {
     doubled.some(([, letter]) => escapes.has(letter)) &&
     !/(?<!\\)\\(?!\\)/.test(newText.replaceAll("\\\\", ""))
   );
+}
+
+/** Whether a line break ends a string too early, where the old text has `\n` in one. */
+function breaksString(oldText: string, newText: string): boolean {
+  if (!STRING_WITH_BREAK.test(oldText)) return false;
+  const isOpen = (line: string): boolean => /["']/.test(line.replace(CLOSED, ""));
+  const lines = newText.split("\n");
+  const literals = literalLines(lines, true);
+  return lines.some((line, index) => {
+    const next = lines[index + 1];
+    if (next === undefined || literals[index] !== undefined || literals[index + 1] !== undefined)
+      return false;
+    return isOpen(line) && !isOpen(`${line}\\n${next}`);
+  });
+}
+
+/** A character that shows nothing, or the full-width form of a sign, in code that has none. */
+function unseenInCode(oldText: string, newText: string, kind: FileKind): string | undefined {
+  if (!UNSEEN_IN_CODE.test(newText) || UNSEEN_IN_CODE.test(oldText)) return undefined;
+  const code = codeLines(newText, kind);
+  const at = code.search(UNSEEN_IN_CODE);
+  const found = code[at];
+  if (found === undefined) return undefined;
+  const number = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+  return UNSEEN.test(found) ? `the invisible character U+${number}` : JSON.stringify(found);
 }
 
 /** A literal `\n` outside of quotes where a line begins, that the old text does not contain. */

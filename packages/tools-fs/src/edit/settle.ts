@@ -1,6 +1,6 @@
 import { codeOf, literalLines } from "./code.js";
 import type { FileKind } from "./fileKind.js";
-import { checkBody, checkMargin, tabWriter } from "./indentation.js";
+import { checkBody, checkMargin, indentWriter } from "./indentation.js";
 import type { LiteralFinder } from "./literals.js";
 import type { Region } from "./match.js";
 import { lineBreakFinder } from "./textLines.js";
@@ -39,7 +39,7 @@ export function regionSettler(
 ): (region: Region) => Region {
   const { oldText, newText } = edit;
   const hasReturns = newText.includes("\r\n");
-  const tabs = edit.isDocument ? undefined : tabWriter(oldText, newText, text);
+  const indents = edit.isDocument ? undefined : indentWriter(oldText, newText, text);
   const lineBreakAt = lineBreakFinder(text);
   const isTypographicEdit = isTypographic(newText) || isTypographic(oldText);
   let last = { before: "", found: "", given: "", made: "" };
@@ -53,12 +53,13 @@ export function regionSettler(
     const literal = literalAt(start);
     const isOutside = !edit.isDocument && literal === undefined;
     const isCode = isOutside && newText.includes("\n");
+    if (isOutside) replacement = withoutIndent(beforeInLine(text, start), found, replacement, edit, remarks);
     // A part of a string of several lines may continue anywhere; the code after it may not.
     if (isCode || (literal && literal.end < end)) checkMargin(replacement, text, start, end, literal?.mark);
     if (isOutside) checkBody(replacement, text, start, end);
-    if (tabs && isCode) {
-      remarks.add("Spaces that indent new_text were written as tabs, as in the file.");
-      replacement = tabs(replacement);
+    if (indents && isCode) {
+      remarks.add(indents.remark);
+      replacement = indents.write(replacement);
     }
     if (isTypographicEdit || isTypographic(found)) {
       const before = beforeInLine(text, start);
@@ -79,8 +80,50 @@ export function regionSettler(
       remarks.add("The line break at the end of old_text was kept, so that two lines are not joined.");
       replacement += lineBreakAt(start) ?? "\n";
     }
+    const lead = isOutside || edit.isDocument ? leadingBreak(text, start, found, replacement) : "";
+    if (lead !== "")
+      remarks.add("The line break at the start of old_text was kept, so that two lines are not joined.");
+    replacement = lead + replacement;
     return replacement === region.replacement ? region : { start, end, replacement };
   };
+}
+
+/**
+ * The replacement without the indentation of its first line, if the file has the same before an old text that begins
+ * after it: the new text is whole lines then. Throws if it is another one and indentation has a meaning.
+ */
+function withoutIndent(
+  before: string,
+  found: string,
+  replacement: string,
+  { isIndented }: EditTexts,
+  remarks: Set<string>,
+): string {
+  const indent = /^[ \t]+(?=\S)/.exec(replacement)?.[0];
+  if (indent === undefined || before === "" || before.trim() !== "" || /^\s/.test(found)) return replacement;
+  const contentOf = (text: string): string => text.replace(/^\s+|\s+$/gm, "");
+  // Only the indentation changes.
+  if (contentOf(replacement) === contentOf(found)) return replacement;
+  if (indent === before) {
+    remarks.add("The indentation at the start of new_text was written once: old_text begins after it.");
+    return replacement.slice(indent.length);
+  }
+  if (!isIndented) return replacement;
+  throw new Error(
+    `new_text begins with ${JSON.stringify(indent)}, and old_text begins after ${JSON.stringify(before)} in its line; nothing was changed. Write both texts as whole lines with the file's indentation.`,
+  );
+}
+
+/**
+ * The line break with the indentation after it at the start of the old text, if the new text would continue the line
+ * before. An operator or a bracket may be meant to.
+ */
+function leadingBreak(text: string, start: number, found: string, replacement: string): string {
+  const lead = /^(?:\r?\n)+[ \t]*/.exec(found)?.[0];
+  if (lead === undefined || lead === found || !isSolid(text[start - 1])) return "";
+  const isContinued = /^(?:[\s.,;:)\]}{?=+*%|&]|-(?! ))|^$/.test(replacement);
+  const wasContinued = !isContinued && /^[.,;:)\]}?=+*%|&]/.test(found.slice(lead.length));
+  return isContinued || wasContinued ? "" : lead;
 }
 
 /** The text with ordinary blanks as indentation: no language takes others. Lines of a literal stay as they are. */

@@ -1,6 +1,7 @@
 import { errorMessage, quote } from "@agent/core/toolkit";
+import { checkBlocks } from "../edit/blocks.js";
 import { type FileKind, fileKind, isDocument } from "../edit/fileKind.js";
-import { indentMap, reindent } from "../edit/indentation.js";
+import { indentMap, indentWriter, reindent } from "../edit/indentation.js";
 import { type LiteralFinder, literalFinder } from "../edit/literals.js";
 import { nearestPlaces } from "../edit/nearestPlaces.js";
 import { findPlaceholder } from "../edit/placeholders.js";
@@ -87,7 +88,9 @@ export function applyChunks(
     taken = place.at + wanted.length;
   }
   result.push(...lines.slice(taken));
-  return { text: result.join(""), remarks: [...remarks] };
+  const patched = result.join("");
+  if (file.isDecoded) checkBlocks(text, patched, path);
+  return { text: patched, remarks: [...remarks] };
 }
 
 /** A chunk at its place in the file. */
@@ -123,6 +126,11 @@ function settledLines(
   try {
     const kind = fileKind(text, path, { start, end }, literalAt);
     checkRuns(own, text.slice(0, start), text.slice(end), kind);
+    const indents = kind.isDocument ? undefined : indentWriter(oldText, added.join("\n"), text);
+    if (indents) {
+      remarks.add(indents.remark.replace("new_text", "added lines"));
+      return indents.write(added.join("\n")).split("\n");
+    }
     if (![oldText, newText, found].some(isTypographic)) return added;
     const changes = new Set<string>();
     const settled = keepTypography("", found, newText, { ...kind, oldText, newText }, changes)

@@ -54,6 +54,19 @@ const CASES: readonly Case[] = [
     says: "Edited a.txt",
   },
   {
+    name: "indents added lines with tabs where the file does",
+    files: { Makefile: "all:\n\techo a\n\techo b\n" },
+    patch: patchOf("*** Update File: Makefile\n@@\n \techo a\n-\techo b\n+    echo c"),
+    after: { Makefile: "all:\n\techo a\n\techo c\n" },
+    says: /Spaces that indent added lines were written as tabs/,
+  },
+  {
+    name: "refuses a line of Python that is in no block",
+    files: { "a.py": "def a():\n    one()\n    two()\n" },
+    patch: patchOf("*** Update File: a.py\n@@\n     one()\n-    two()\n+   two(1)"),
+    says: /The line " {3}two\(1\)" would be indented unlike the blocks around it; nothing was changed/,
+  },
+  {
     name: "adds, updates, moves and deletes with one patch",
     files: { "a.txt": "one\ntwo\n", "b.txt": "b\n", "c.txt": "c\nd\n" },
     patch: patchOf(
