@@ -16,10 +16,17 @@ describe("a list to choose from", () => {
       },
       { value: "2", label: "日本", detail: "5 min ago · 12 KB" },
     ];
-    const rows = new Menu(sessions).rows(40, 8, PLAIN_STYLE);
-    expect(rows).toEqual([
-      "❯ a first message of…  just now · 2 KB",
+    const menu = new Menu(sessions);
+    expect(menu.rows(40, 8, PLAIN_STYLE)).toEqual([
+      "❯ a first message of many words about",
+      "  servers and tests",
+      "    just now · 2 KB",
       "  日本                 5 min ago · 12 KB",
+    ]);
+    menu.move(1);
+    expect(menu.rows(40, 8, PLAIN_STYLE)).toEqual([
+      "  a first message of…  just now · 2 KB",
+      "❯ 日本                 5 min ago · 12 KB",
     ]);
     for (const row of new Menu(sessions).rows(12, 8, PLAIN_STYLE))
       expect(textWidth(row)).toBeLessThanOrEqual(12);
@@ -40,6 +47,31 @@ describe("a list to choose from", () => {
     expect(rows.at(-1)).toMatch(/^ {2}y .*…$/);
     expect(menu.rows(30, 3, PLAIN_STYLE)).toHaveLength(3);
     expect(menu.rows(30, 1, PLAIN_STYLE)).toEqual([`❯ ${"y ".repeat(13)}y…`]);
+  });
+
+  test("shows long details of the selected item only in a narrow list, and whole in a wide one", () => {
+    const commands = [
+      { value: "/help", label: "/help", detail: "list the commands and keys" },
+      { value: "/rewind", label: "/compact [WHAT TO KEEP]", detail: "replace older messages with a summary" },
+    ];
+    const menu = new Menu(commands);
+    expect(menu.rows(36, 8, PLAIN_STYLE)).toEqual([
+      "❯ /help",
+      "    list the commands and keys",
+      "  /compact [WHAT TO KEEP]",
+    ]);
+    menu.move(1);
+    expect(menu.rows(36, 8, PLAIN_STYLE)).toEqual([
+      "  /help",
+      "❯ /compact [WHAT TO KEEP]",
+      "    replace older messages with a",
+      "    summary",
+    ]);
+    expect(menu.rows(54, 8, PLAIN_STYLE)).toEqual([
+      "  /help                    list the commands and keys",
+      "❯ /compact [WHAT TO KEEP]  replace older messages with",
+      "                           a summary",
+    ]);
   });
 
   test("shows its position if it is not shown whole", () => {

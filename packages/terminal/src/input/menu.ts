@@ -1,9 +1,11 @@
 import { escapeToLine } from "@agent/internal";
 import type { Style } from "../text/style.js";
-import { cutToWidth, textWidth, wrapWords } from "../text/width.js";
+import { clipRow, cutToWidth, textWidth, wrapWords } from "../text/width.js";
 
-// A long label is wrapped to at most this many rows while it is selected.
-const MOST_LABEL_ROWS = 4;
+// The selected item is shown whole, in at most this many rows.
+const MOST_SELECTED_ROWS = 4;
+// Details that have less space than this are shown for the selected item only.
+const LEAST_DETAILS = 24;
 // A menu with fewer rows needs all of them for items.
 const LEAST_ROWS_WITH_NOTICE = 4;
 
@@ -41,43 +43,68 @@ export class Menu {
   rows(width: number, maxRows: number, style: Style): string[] {
     const { length } = this.items;
     if (length === 0) return [style.dim("  no match")];
-    const whole = this.#selectedRows(width, Math.min(MOST_LABEL_ROWS, maxRows));
-    const room = Math.max(1, maxRows - Math.max(0, whole.length - 1));
+    const columns = this.#columns(width);
+    const whole = this.#selectedRows(columns, width, Math.min(MOST_SELECTED_ROWS, maxRows), style);
+    const room = Math.max(1, maxRows - (whole.length - 1));
     const hasNotice = length > room && room >= LEAST_ROWS_WITH_NOTICE;
     const count = hasNotice ? room - 1 : room;
     const first = Math.max(0, Math.min(this.#selected - Math.floor(count / 2), length - count));
-    const labelWidth = this.#labelWidth(width);
-    const rows = this.items.slice(first, first + count).flatMap(({ label, detail }, at) => {
-      const isSelected = first + at === this.#selected;
-      if (isSelected && whole.length > 1) return whole.map((row) => style.cyan(style.bold(row)));
-      const name = cutToWidth(escapeToLine(label), labelWidth);
-      const padding = " ".repeat(Math.max(0, labelWidth - textWidth(name)));
-      const about = detail === undefined ? "" : `${padding}  ${escapeToLine(detail)}`;
-      const start = cutToWidth(`${isSelected ? "❯" : " "} ${name}`, width);
-      const rest = style.dim(cutToWidth(about, Math.max(0, width - textWidth(start))));
-      return `${isSelected ? style.cyan(style.bold(start)) : start}${rest}`;
+    const rows = this.items.slice(first, first + count).flatMap(({ label, detail = "" }, at) => {
+      if (first + at === this.#selected) return whole;
+      const name = cutToWidth(`  ${cutToWidth(escapeToLine(label), columns.label)}`, width);
+      if (!columns.hasDetails || detail === "") return [name];
+      const about = " ".repeat(Math.max(0, columns.label + 4 - textWidth(name))) + escapeToLine(detail);
+      return [name + style.dim(cutToWidth(about, Math.max(0, width - textWidth(name))))];
     });
     return hasNotice ? [...rows, style.dim(`  ${first + 1}–${first + count} of ${length}`)] : rows;
   }
 
-  /** The whole label of the selected item, which would be cut otherwise. Empty if details are next to the labels. */
-  #selectedRows(width: number, most: number): string[] {
-    if (this.items.some(({ detail }) => detail !== undefined && detail !== "")) return [];
-    const rows = wrapWords(`❯ ${escapeToLine(this.selected?.label ?? "")}`, width, 2);
-    if (rows.length <= most) return rows;
-    const last = cutToWidth(rows[most - 1] ?? "", width - 1);
-    return [...rows.slice(0, most - 1), last.endsWith("…") ? last : `${last}…`];
+  /** The selected item: its detail next to its label if there is space, else below it. */
+  #selectedRows(columns: Columns, width: number, most: number, style: Style): string[] {
+    const { label = "", detail = "" } = this.selected ?? {};
+    const name = `❯ ${escapeToLine(label)}`;
+    const marked = (text: string): string => style.cyan(style.bold(text));
+    const gap = columns.label + 4 - textWidth(name);
+    if (detail !== "" && columns.hasDetails && gap >= 2) {
+      const [first = "", ...rest] = wrapWords(
+        `${name}${" ".repeat(gap)}${escapeToLine(detail)}`,
+        width,
+        columns.label + 4,
+      );
+      const rows = [marked(name) + style.dim(first.slice(name.length)), ...rest.map(style.dim)];
+      return firstRows(rows, most, width);
+    }
+    const below = detail === "" ? [] : wrapWords(`    ${escapeToLine(detail)}`, width, 4).map(style.dim);
+    const labelMost = Math.max(1, below.length > 0 ? most - 1 : most);
+    const labelRows = firstRows(wrapWords(name, width, 2), labelMost, width).map(marked);
+    return [...labelRows, ...firstRows(below, most - labelRows.length, width)];
   }
 
-  /** A long label leaves half of the row to the details, if they need it. */
-  #labelWidth(width: number): number {
+  /** A long label leaves half of the row to the details, if they need it. In a narrow list there are no details. */
+  #columns(width: number): Columns {
     const widest = (texts: readonly string[]): number =>
       texts.reduce((most, text) => Math.max(most, textWidth(escapeToLine(text))), 0);
     const details = widest(this.items.map(({ detail = "" }) => detail));
-    const half = Math.floor(width / 2) - 2;
-    const room = details === 0 ? width - 2 : Math.max(half, width - 4 - details);
-    return Math.min(room, widest(this.items.map(({ label }) => label)));
+    const label = widest(this.items.map(({ label: text }) => text));
+    const shared = Math.min(label, Math.max(Math.floor(width / 2) - 2, width - 4 - details));
+    const space = width - 4 - shared;
+    const hasDetails = details > 0 && (space >= details || space >= LEAST_DETAILS);
+    return { label: hasDetails ? shared : Math.min(label, width - 2), hasDetails };
   }
+}
+
+/** How the width of a list is divided. */
+interface Columns {
+  readonly label: number;
+  readonly hasDetails: boolean;
+}
+
+/** The first rows, with a mark if that is not all. */
+function firstRows(rows: readonly string[], most: number, width: number): string[] {
+  if (rows.length <= most) return [...rows];
+  if (most <= 0) return [];
+  const last = clipRow(rows[most - 1] ?? "", width - 1);
+  return [...rows.slice(0, most - 1), last.endsWith("…") ? last : `${last}…`];
 }
 
 /** A list from which a user chooses one item, filtered by typed text. */

@@ -87,14 +87,17 @@ function rowsBefore({ dialog, picker, turn, queued }: Above, width: number, styl
   return ["", workingRow({ ...turn, hint: "esc stops" }, width, style), ...waiting];
 }
 
-/** The question of a list with its keys: in one row, or the keys in a second one if they do not fit. */
-function headingOf({ heading }: Picker, width: number, style: Style): string[] {
+/**
+ * The question of a list with its keys: in one row, or the keys below it. Without space the filter is not mentioned, but
+ * that other answers can be typed is.
+ */
+function headingOf({ heading, takesText }: Picker, width: number, style: Style): string[] {
   const title = cutToWidth(escapeToLine(heading.title), width);
   const keys = `${heading.typing} · ${heading.keys}`;
   if (textWidth(`${title} · ${keys}`) <= width)
     return [`${highlighted(title, style)}${style.dim(` · ${keys}`)}`];
-  const shown = textWidth(keys) <= width ? keys : cutToWidth(heading.keys, width);
-  return [highlighted(title, style), style.dim(shown)];
+  const shown = takesText || textWidth(keys) <= width ? keys : heading.keys;
+  return [highlighted(title, style), ...wrapWords(shown, width).map(style.dim)];
 }
 
 /** What can be shown below the input line. */
@@ -114,13 +117,11 @@ function rowsBelow(
   if (menu) return menu.rows(width, Math.min(room, Math.max(LEAST_MENU, room - KEPT_ROWS)), style);
   const [only] = hints;
   // A single hint is a sentence, several are a list.
-  if (only !== undefined && hints.length === 1)
-    return lastOf(wrapWords(`  ${only}`, width, 2), room).map((row) => style.dim(row));
+  if (only !== undefined && hints.length === 1) return lastOf(wrapWords(`  ${only}`, width, 2), room);
   if (hints.length > 0) {
     const most = Math.max(MOST_HINTS, room - KEPT_ROWS);
-    const more = hints.length > most ? [`… ${hints.length - most} more`] : [];
-    const lines = lastOf([...hints.slice(0, most), ...more], room);
-    return lines.map((line) => style.dim(cutToWidth(`  ${line}`, width)));
+    const more = hints.length > most ? [style.dim(`… ${hints.length - most} more`)] : [];
+    return lastOf([...hints.slice(0, most), ...more], room).map((line) => clipRow(`  ${line}`, width));
   }
   return status && room > 0 ? [clipRow(statusRow(status, width, style, look), width)] : [];
 }

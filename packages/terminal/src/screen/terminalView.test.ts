@@ -46,6 +46,35 @@ test("keeps the keys of a list visible in a narrow window", async () => {
   view.close();
 });
 
+test("says in a narrow window that another answer can be typed", async () => {
+  let written = "";
+  const write = (text: string): void => {
+    written += text;
+  };
+  const view = new TerminalView({ ...screen, columns: 40, write }, PLAIN_STYLE);
+  const chosen = view.pick("Your answer", [{ value: "a", label: "a" }], { takesText: true });
+  view.redraw();
+  expect(written).toContain(
+    "Your answer\x1b[K\r\ntype another answer · enter select ·\x1b[K\r\nesc cancel\x1b",
+  );
+  view.picker?.choose("a");
+  await chosen;
+  view.close();
+});
+
+test("shows the whole help about the keys in a narrow window", () => {
+  let written = "";
+  const write = (text: string): void => {
+    written += text;
+  };
+  const view = new TerminalView({ ...screen, columns: 40, rows: 50, write }, PLAIN_STYLE);
+  view.showKeys();
+  view.redraw();
+  expect(written).toContain("  Up, Down  recall earlier input;\x1b[K\r\n    Ctrl+R searches it\x1b");
+  expect(written).not.toContain("…");
+  view.close();
+});
+
 test("answers a question about a call that is stopped", async () => {
   const view = new TerminalView(screen, PLAIN_STYLE);
   const stopped = new AbortController();

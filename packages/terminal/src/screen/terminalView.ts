@@ -9,6 +9,7 @@ import { LineEditor } from "../input/editor.js";
 import { Menu, type MenuItem, Picker } from "../input/menu.js";
 import { safeProse } from "../text/safeText.js";
 import type { Style } from "../text/style.js";
+import { wrapWords } from "../text/width.js";
 import { PROMPT } from "./firstPrompt.js";
 import { LiveScreen, type Screen } from "./liveScreen.js";
 import { layOut, type ScreenParts } from "./screenLayout.js";
@@ -267,14 +268,22 @@ export class TerminalView implements ChatView {
 
   /** Shows lines below the input line until the next key. They must be safe to display. */
   hint(lines: readonly string[]): void {
-    this.#hints = lines;
+    this.#hints = lines.map(this.style.dim);
     this.#live.request();
   }
 
   /** Shows the key help below the input line until the next key. */
   showKeys(): void {
+    const { dim } = this.style;
     const widest = Math.max(...this.keys.map(([keys]) => keys.length));
-    this.#hints = this.keys.map(([keys, does]) => `${keys.padEnd(widest)}  ${does}`);
+    const isNarrow = this.columns < 3 * widest;
+    this.#hints = this.keys.flatMap(([keys, does]) =>
+      wrapWords(
+        `${isNarrow ? keys : keys.padEnd(widest)}  ${dim(does)}`,
+        this.columns - 2,
+        isNarrow ? 2 : widest + 2,
+      ),
+    );
     this.#live.request();
   }
 
