@@ -134,7 +134,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     open();
     const screen = await terminal.until("second attempt\n1,234 tokens");
     expect(screen).not.toMatch(/^first attempt$/m);
-    expect(screen).toContain("↻ the stream broke off. Retrying…\n");
+    expect(screen).toContain("↻ The stream broke off. Retrying…\n");
   });
 
   test("shows a provider's error, restores the message on the line, and continues", async () => {

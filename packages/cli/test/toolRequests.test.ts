@@ -15,7 +15,7 @@ describe.skipIf(!hasTmux)("a tool that is off (skipped without tmux)", () => {
     terminal.paste(REQUEST + then);
     terminal.press("Enter");
     await terminal.until(
-      /The model asks:\n│ May it use run_bash\?[\s\S]*It says: to run the tests[\s\S]*❯ no, refuse/,
+      /The model asks:\n│ May I use run_bash\?[\s\S]*Reason: to run the tests[\s\S]*❯ no, refuse/,
     );
     for (let step = 0; step < steps; step++) terminal.press("Down");
     await terminal.until(`❯ ${choice}`);
@@ -67,7 +67,9 @@ describe.skipIf(!hasTmux)("a tool that is off (skipped without tmux)", () => {
       .toContain('Tool not available: run_bash"');
 
     await answer(terminal, 0, "no, refuse");
-    await terminal.until("run_bash stays off: the user does not want it");
+    // The question and its answer are all that is shown of the call.
+    await terminal.until(/Reason: to run the tests\n\? no, refuse\n\nThat is all\./);
+    expect(model.lastRequest).toContain("run_bash stays off: the user does not want it");
 
     const twice = `\nthen ${runBash("touch made")}\n${runBash("touch second")}`;
     await answer(terminal, 1, "yes, for this call", twice);
@@ -104,10 +106,11 @@ describe.skipIf(!hasTmux)("a tool that is off (skipped without tmux)", () => {
   });
 
   test("stays on in the project that it was allowed for, until that is revoked", async () => {
-    const { chat } = await start();
+    const { chat, model } = await start();
     const first = await chat();
     await answer(first, 3, "yes, in this project");
-    await first.until("run_bash is on.");
+    await first.until("That is all.");
+    expect(model.lastRequest).toContain("run_bash is on.");
     const second = await chat();
     expect(second.screen()).not.toContain("commands: off");
     second.send(runBash("touch made; echo hello"));

@@ -79,7 +79,7 @@ export function offerTools(
       const answer = await permit({
         source: "The model",
         permission: ruleFor(name),
-        message: `May it use ${name}? (${what})\nIt says: ${escapeToLine(reason.slice(0, LONGEST_REASON).toWellFormed())}`,
+        message: `May I use ${name}? (${what})\nReason: ${escapeToLine(reason.slice(0, LONGEST_REASON).toWellFormed())}`,
         signal,
       });
       if (answer !== "allowed") {

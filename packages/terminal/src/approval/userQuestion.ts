@@ -73,12 +73,18 @@ export async function askUserQuestion(question: UserQuestion, desk: Desk): Promi
   return decision === YES ? { answer: "yes", values } : { answer: "no" };
 }
 
+// Asks for a tool that is off. The title of the call that asks is the name of the tool.
+const TOOL_PERMISSION = /^tool\.enable\((.+)\)$/;
+
 /** Asks whether a running call may do more than was approved, and for how long. */
 export async function askPermit(
-  { source, message, signal }: PermitRequest,
+  { source, permission, message, signal }: PermitRequest,
   desk: Desk,
 ): Promise<PermitScope | "no" | undefined> {
-  desk.print(questionLines(source, message, desk));
+  const lines = questionLines(source, message, desk);
+  const tool = TOOL_PERMISSION.exec(permission)?.[1];
+  if (tool !== undefined) desk.question(tool, lines);
+  else desk.print(lines);
   const chosen = await desk.pick("Allow it?", PERMIT_CHOICES, { signal });
   const choice = PERMIT_CHOICES.find(({ value }) => value === chosen);
   desk.answered(choice?.label ?? "not answered");

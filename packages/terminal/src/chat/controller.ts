@@ -406,7 +406,7 @@ export class ChatController {
     if (event.text !== `Tool not available: ${event.name}`) return event;
     const isPlan = this.#running?.permissions.mode === "plan";
     const cure = isPlan
-      ? "Plan mode turned it off. shift+tab leaves it."
+      ? "It is off in plan mode. Shift+Tab leaves plan mode."
       : `Turn it on: /enable ${event.name}`;
     return { ...event, text: `${event.text}\n${cure}` };
   }

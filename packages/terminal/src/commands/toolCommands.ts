@@ -56,7 +56,7 @@ async function expand(_argument: string, { view }: CommandContext): Promise<read
   const labels = view.expandable;
   if (labels.length === 0) return ["Nothing was shortened."];
   const items = labels.map((label, place) => ({ value: String(place), label }));
-  const place = await view.pick("Show all of", items);
+  const place = await view.pick("Show in full", items);
   if (place !== undefined) view.expand(Number(place));
   return [];
 }

@@ -379,14 +379,14 @@ describe("Activity", () => {
     subject.event({ type: "text", text: "wrong" });
     subject.event({ type: "retry", attempt: 1, delayMs: 0, reason: "cut off" });
     expect(subject.frame(WIDTH, ROWS)).toMatchObject({
-      above: ["", "↻ cut off. Retrying…"],
+      above: ["", "↻ Cut off. Retrying…"],
       rows: [],
     });
     subject.event({ type: "text", text: "line\n".repeat(50) });
     subject.frame(WIDTH, ROWS);
     subject.event({ type: "retry", attempt: 2, delayMs: 0, reason: "cut off" });
     expect(subject.frame(WIDTH, ROWS)).toMatchObject({
-      above: ["↻ cut off. Retrying; ignore the partial answer above."],
+      above: ["↻ Cut off. Retrying; ignore the partial answer above."],
       rows: [],
     });
   });
@@ -398,8 +398,11 @@ describe("Activity", () => {
     }
     expect(subject.frame(WIDTH, ROWS).above).toEqual(["↻ Server error (503): overloaded. Retrying…"]);
     expect(subject.doing).toBe("attempt 4 in 2s (Server error (503): overloaded)");
+    // One clock: the countdown.
+    expect(subject.showsTime).toBe(true);
     subject.event({ type: "retry", attempt: 4, delayMs: 0, reason: "the connection was lost" });
-    expect(subject.frame(WIDTH, ROWS).above).toEqual(["↻ the connection was lost. Retrying…"]);
+    expect(subject.frame(WIDTH, ROWS).above).toEqual(["↻ The connection was lost. Retrying…"]);
+    expect(subject.showsTime).toBe(false);
   });
 
   test.each([

@@ -79,9 +79,9 @@ export class Activity {
     return this.writing ? "answering" : "thinking";
   }
 
-  /** Whether the rows of a call show its running time. */
+  /** Whether a time is shown already: of a running call, or until the next attempt. */
   get showsTime(): boolean {
-    return this.#calls.isRunning;
+    return this.#calls.isRunning || (this.#retryAt !== undefined && this.#retryAt.at > this.#options.now());
   }
 
   get writing(): boolean {

@@ -32,7 +32,7 @@ export function cutOffText(done: DoneEvent): string | undefined {
 export function retryText({ reason, delayMs }: RetryEvent, voidAbove: boolean): string {
   const time = delayMs < LONG_WAIT_MS ? "" : ` in ${formatDuration(delayMs)}`;
   const rest = voidAbove ? "; ignore the partial answer above." : "…";
-  return `↻ ${reasonText(reason)}. Retrying${time}${rest}`;
+  return `↻ ${startSentence(reasonText(reason))}. Retrying${time}${rest}`;
 }
 
 /** Why a request failed, without a full stop: `Server error (503): overloaded`. */
@@ -41,6 +41,10 @@ export function reasonText(reason: string): string {
   return text.replace(/^(5\d\d)(?: (?=\S))?(.*)$/, (_, status, rest) =>
     rest === "" ? `Server error (${status})` : `Server error (${status}): ${rest}`,
   );
+}
+
+function startSentence(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 /** A notice of the provider, on one line. */
