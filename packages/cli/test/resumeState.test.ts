@@ -28,7 +28,7 @@ describe.skipIf(!hasTmux)("a session that is resumed (skipped without tmux)", ()
 
     const next = await chat(["--resume"]);
     await next.until(
-      "Restored from the session: mode ask; on: run_bash; off: move; 1 permission (/permissions).",
+      "Restored from the session: mode ask; run_bash on; move off; 1 permission (/permissions).",
     );
     expect(next.status()).toMatch(/^ask/);
     next.send(runBash("touch one"));
@@ -39,7 +39,7 @@ describe.skipIf(!hasTmux)("a session that is resumed (skipped without tmux)", ()
 
     // The mode of the command line wins, and a new session starts as the settings say.
     const given = await chat(["--resume", "--mode", "plan"]);
-    await given.until("Restored from the session: on: run_bash; off: move; 1 permission");
+    await given.until("Restored from the session: run_bash on; move off; 1 permission");
     expect(given.status()).toMatch(/^plan/);
     const fresh = await chat();
     expect(fresh.screen()).toContain("commands: off");
@@ -86,7 +86,7 @@ describe.skipIf(!hasTmux)("a session that is resumed (skipped without tmux)", ()
     expect(again.screen()).toContain("commands: off");
     expect(again.screen()).not.toContain("Restored from the session");
     again.send(`/resume ${switched}`);
-    await again.until("Restored from the session: on: run_bash.");
+    await again.until("Restored from the session: run_bash on.");
     again.send("/disable run_bash");
     await again.until("run_bash is off in this chat.");
     again.send("/quit");

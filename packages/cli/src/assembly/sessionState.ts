@@ -54,8 +54,8 @@ export class SessionStates {
     if (isOtherMode) permissions.mode = state.mode;
     const parts = [
       ...(isOtherMode ? [`mode ${MODE_NAMES[state.mode]}`] : []),
-      ...(on.length > 0 ? [`on: ${on.join(", ")}`] : []),
-      ...(off.length > 0 ? [`off: ${off.join(", ")}`] : []),
+      ...(on.length > 0 ? [`${on.join(", ")} on`] : []),
+      ...(off.length > 0 ? [`${off.join(", ")} off`] : []),
       ...(state.allow.length > 0 ? [`${countOf(state.allow.length, "permission")} (/permissions)`] : []),
     ];
     return parts.length === 0 ? [] : [`Restored from the session: ${parts.join("; ")}.`];

@@ -46,12 +46,10 @@ export async function modelsCommand(flags: ModelsFlags): Promise<ExitCode> {
     model.efforts?.join(" ") ?? "",
   ]);
   const head = ["MODEL", "NAME", "CONTEXT", "IN/OUT PER MILLION", "EFFORT"];
-  print(
-    columns(
-      rows.map((row) => row.map(escapeToLine)),
-      head,
-    ),
-  );
+  // Many servers list names only.
+  const isKnown = head.map((_, at) => at === 0 || rows.some((row) => row[at] !== ""));
+  const known = (row: readonly string[]): string[] => row.filter((_, at) => isKnown[at]).map(escapeToLine);
+  print(columns(rows.map(known), known(head)));
   if (knownModels && models.some(({ price }) => price?.isEstimate)) {
     note(`agent: ≈ is a list price of ${knownModels.date}.`);
   }

@@ -239,7 +239,7 @@ async function offline(why: string): Promise<ChosenProvider> {
     provider,
     kind: "offline",
     model: provider.model,
-    description: `offline assistant, which is not a language model (${why}). Set OPENAI_API_KEY to use one.`,
+    description: `offline assistant, which is not a language model (${why}). Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY to use one.`,
   };
 }
 
