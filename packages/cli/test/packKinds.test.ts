@@ -129,6 +129,30 @@ describe("a pack's secrets", () => {
   });
 });
 
+test("lists several secrets of a pack in one row, and a reason of several lines below the tools", async () => {
+  const sandbox = new Sandbox();
+  sandbox.write(
+    "pack.mjs",
+    `import { defineTool } from "@agent/core";
+     export const packName = "engines";
+     export const secrets = ["FIRST_KEY", "SECOND_KEY"];
+     export function register(registry) {
+       const input = { type: "object", properties: {} };
+       registry.register(defineTool({ name: "seek", description: "Seeks.", input, execute: () => "" }));
+       registry.withhold("seek", "no engine is configured. To configure one:\\nengine: first\\nengine: second");
+     }`,
+  );
+  sandbox.link("@agent/core");
+  sandbox.write("agent.config.json", '{"packs":["./pack.mjs"]}');
+  const { stdout } = await sandbox.run(["--trust", "doctor"], { env: { SECOND_KEY: "k-12345678" } });
+  expect(stdout).toMatch(/^✓ secrets of .*: SECOND_KEY set, withheld .*; FIRST_KEY not set$/m);
+  const tools = (await sandbox.run(["--trust", "tools"])).stdout;
+  expect(tools).toMatch(/^seek +off +no engine is configured\. +/m);
+  expect(tools).toMatch(
+    /\nseek: no engine is configured\. To configure one:\n {4}engine: first\n {4}engine: second\n$/,
+  );
+});
+
 describe("the command line says what is wrong with it", () => {
   test.each([
     ["dcotor", "agent doctor"],

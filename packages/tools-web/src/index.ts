@@ -46,6 +46,17 @@ export const { packName, packApiVersion, secrets, followsDirectory, register } =
     return {
       tools: [off(fetch), off(createWebSearch({ engine, known }))],
       withheld: { web_search: "missing" in web ? web.missing : undefined },
+      diagnose: () => [
+        {
+          subject: "web search",
+          ok: engine !== undefined || options.search === undefined,
+          detail: "missing" in web ? firstLine(web.missing) : web.name,
+        },
+      ],
     };
   },
 });
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}

@@ -52,6 +52,11 @@ beforeAll(async () => {
     .page("/wrong-charset", "text/html; charset=klingon", "<p>naïve</p>")
     .page("/broken-utf8", "text/plain; charset=utf-8", Buffer.from("a\xffb\xfec", "latin1"))
     .page("/invisible", "text/html", "<p>vis\u200bible\u{e0041}\u{e0042} \u202edcba</p>")
+    .page(
+      "/short",
+      "text/html",
+      `<script src=count.js></script><h1>Notice</h1><p>${"This page moved. ".repeat(8)}`,
+    )
     .page("/script-only", "text/html", "<div id=root></div><script src=app.js></script>")
     .redirect("/moved", "/hello")
     .redirect("/moved-far", "http://example.com/there?x=1")
@@ -259,6 +264,7 @@ describe("web_fetch", () => {
     expect((await fetchUrl(server.url("/script-only"))).text).toContain(
       "it probably needs a browser. No script was run.",
     );
+    expect((await fetchUrl(server.url("/short"))).text).not.toContain("browser");
     expect((await fetchUrl(server.url("/broken-utf8"))).text).toContain(
       "2 characters could not be decoded as utf-8.",
     );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import type { SearchOptions } from "../src/index.js";
+import type { SearchOptions, WebOptions } from "../src/index.js";
 import { secrets } from "../src/index.js";
 import { dataOf, WebServer, webRegistry } from "./webServer.js";
 
@@ -257,6 +257,19 @@ describe("web_search", () => {
     const { text } = await registry.run("web_search", { query: "x" });
     expect(text).toContain('{ search: { engine: "searxng", url: "http://localhost:8888" } }');
     expect(text).toContain('{ search: { engine: "brave" } }');
+  });
+
+  test("is no problem for agent doctor without an engine, and one without its key", async () => {
+    vi.stubEnv("TAVILY_API_KEY", undefined);
+    const diagnose = async (options: WebOptions) => await webRegistry(options).services.diagnose();
+    expect(await diagnose({})).toMatchObject([{ subject: "web search", ok: true }]);
+    expect(await diagnose({ search: { engine: "tavily" } })).toMatchObject([
+      { ok: false, detail: expect.stringContaining("TAVILY_API_KEY, which is not set.") },
+    ]);
+    vi.stubEnv("TAVILY_API_KEY", KEY);
+    expect(await diagnose({ search: { engine: "tavily" } })).toEqual([
+      { subject: "web search", ok: true, detail: "Tavily (api.tavily.com)" },
+    ]);
   });
 
   test("is withheld if the key is not set", async () => {

@@ -22,18 +22,22 @@ function printJson(tools: ToolsInUse): ExitCode {
 }
 
 function printTable(tools: ToolsInUse): ExitCode {
+  const more: string[] = [];
   const rows = tools.registry.describeTools().map((tool) => {
     const { on, reason, pack, capabilities, description, confirm } = describe(tool, tools);
+    const [why = "", ...lines] = reason.split("\n");
+    if (lines.length > 0) more.push([`${tool.name}: ${why}`, ...lines].map(escapeToLine).join("\n    "));
     return [
       tool.name,
       on ? "on" : "off",
-      reason + (confirm ? ", asks first" : ""),
+      (lines.length > 0 ? firstSentence(why, 80) : why) + (confirm ? ", asks first" : ""),
       capabilities.join(",") || "-",
       pack,
       firstSentence(description, 80),
     ].map(escapeToLine);
   });
   print(columns(rows, ["TOOL", "STATE", "WHY", "CAN", "PACK", "WHAT IT DOES"]));
+  for (const text of more) print(`\n${text}\n`);
   for (const problem of tools.problems) note(`agent: ${problem}`);
   return EXIT.done;
 }

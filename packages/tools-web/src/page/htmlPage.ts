@@ -12,6 +12,8 @@ export interface HtmlPage {
   readonly text: string;
   readonly notes: readonly string[];
   readonly links: readonly string[];
+  /** The number of characters that a reader of the page sees. */
+  readonly visible: number;
   readonly scripts: number;
   readonly noscript: string;
 }
@@ -44,6 +46,7 @@ export async function htmlPage(html: string, url: URL, signal: AbortSignal): Pro
     text: title + text + frames.join(""),
     notes,
     links: ownLinks(tree.hrefs, resolve, url),
+    visible: tree.root.visible,
     scripts: tree.scripts,
     noscript: tree.noscript,
   };

@@ -24,7 +24,8 @@ const UNKNOWN =
 const LOOKS_HTML = /^\s*(?:<!--[^>]*-->\s*)?<(?:!doctype\s+html|html|head|body)\b/i;
 const NEEDS_SCRIPT =
   /\b(?:enable|requires?|turn on|activate|needs?)\s+(?:\w+\s+){0,3}javascript|javascript\s+(?:is\s+)?(?:disabled|required)/i;
-const FEW_CHARACTERS = 400;
+const FEW_CHARACTERS = 100;
+const SHORT_PAGE = 1600;
 // Some servers separate the charset with a blank or a comma.
 const MEDIA_TYPE = /^\s*([a-z0-9][\w.+-]{0,60}\/[\w.+-]{1,80})(?=$|[\s,;])/i;
 /** The maximum distance of a PDF's end marker from its end. */
@@ -68,9 +69,9 @@ export async function readPage(answer: PageAnswer, signal: AbortSignal): Promise
   const { htmlPage } = await import("./htmlPage.js");
   const page = await htmlPage(text, url, signal);
   const clean = visible(page.text);
-  if (page.scripts > 0 && page.text.length < FEW_CHARACTERS) {
-    notes.push("The page has scripts and little text: it probably needs a browser. No script was run.");
-  } else if (NEEDS_SCRIPT.test(page.noscript) && page.text.length < 4 * FEW_CHARACTERS) {
+  if (page.scripts > 0 && page.visible < FEW_CHARACTERS) {
+    notes.push("The page has scripts and almost no text: it probably needs a browser. No script was run.");
+  } else if (NEEDS_SCRIPT.test(page.noscript) && page.visible < SHORT_PAGE) {
     notes.push("The page asks for JavaScript. No script was run, so parts of it may be missing.");
   }
   return { text: clean.text, mediaType, notes: [...page.notes, ...notes, ...clean.notes], links: page.links };

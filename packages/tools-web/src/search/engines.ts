@@ -209,7 +209,7 @@ export function createSearchEngine(
   secrets: Readonly<Record<string, string | undefined>>,
 ): SearchEngine | { readonly missing: string } {
   if (options === undefined)
-    return { missing: `no search engine is configured. Configure one:\n${HOW_TO_CONFIGURE}` };
+    return { missing: `no search engine is configured. To configure one:\n${HOW_TO_CONFIGURE}` };
   if (isOwnEngine(options)) return options;
   const { search } = packOptions<{ search: SearchOptions }>(
     packName,

@@ -18,6 +18,7 @@ import { checkProvider } from "./checkProvider.js";
 const OLDEST_NODE = [20, 19] as const;
 const DIAGNOSIS_LIMIT_MS = 30_000;
 const INDENT = "    ";
+const PROTECTED = "set, withheld from commands and hidden in results";
 
 /** `agent doctor`: tests what works on this machine, and explains how to fix what does not. */
 export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
@@ -33,7 +34,7 @@ export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
       const { loaded, packs } = tools;
       show({ subject: "config", ok: true, detail: configDetail(loaded) });
       for (const pack of packs) show(packDiagnosis(pack), true);
-      for (const secret of tools.secrets) show(secretDiagnosis(secret));
+      for (const one of secretDiagnoses(tools.secrets)) show(one);
       for (const problem of lateProblems(tools)) show({ subject: "tools", ok: false, detail: problem }, true);
       for (const one of await checkProvider(loaded)) show(one, true);
       show(await checkIsolation());
@@ -83,13 +84,26 @@ async function checkIsolation(): Promise<Diagnosis> {
   return { subject: "isolation of packs", ok: level === "enforced", detail, ...(cure && { cure }) };
 }
 
-function secretDiagnosis({ pack, variable, isSet }: PackSecret): Diagnosis {
-  return {
-    subject: `secret ${variable} of ${pack}`,
-    ok: isSet,
-    detail: isSet ? "set, withheld from commands and hidden in results" : "missing",
-    cure: `Set it: export ${variable}=…`,
-  };
+/** Of several secrets of a pack, usually one is needed: which one, its own diagnosis and its withheld tools say. */
+function secretDiagnoses(secrets: readonly PackSecret[]): Diagnosis[] {
+  const packs = new Map<string, PackSecret[]>();
+  for (const one of secrets) packs.set(one.pack, [...(packs.get(one.pack) ?? []), one]);
+  return [...packs].map(([pack, declared]) => {
+    const [set, unset] = [true, false].map((isSet) =>
+      declared.flatMap((one) => (one.isSet === isSet ? one.variable : [])).join(", "),
+    );
+    const [{ variable } = { variable: "" }, ...others] = declared;
+    if (others.length === 0) {
+      return {
+        subject: `secret ${variable} of ${pack}`,
+        ok: set !== "",
+        detail: set ? PROTECTED : "missing",
+        cure: `Set it: export ${variable}=…`,
+      };
+    }
+    const details = [...(set ? [`${set} ${PROTECTED}`] : []), ...(unset ? [`${unset} not set`] : [])];
+    return { subject: `secrets of ${pack}`, ok: true, detail: details.join("; ") };
+  });
 }
 
 /** Problems of tools that were announced but did not load. Problems of packs are listed with each pack. */
