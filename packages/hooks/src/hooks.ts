@@ -27,10 +27,11 @@ export function createHooks(
   sources: readonly HookSource[],
   tool: ReturnType<typeof runBashTool>,
   host: Host,
-): CallHooks {
+): CallHooks | undefined {
   const { directory = process.cwd() } = host;
   const problem = sources.find((source) => source.problem !== undefined)?.problem;
   for (const line of sources.flatMap(({ leftOut }) => leftOut)) host.notice?.(line);
+  if (problem === undefined && sources.every(({ handlers }) => handlers.length === 0)) return undefined;
   const common = { session_id: randomUUID(), transcript_path: "", permission_mode: "default" };
   // Text of hooks about a call before it runs, which the model reads with its result.
   const contexts = new Map<string, string>();
@@ -74,26 +75,24 @@ export function createHooks(
   return {
     name: "@agent/hooks",
     timeoutMs: TIMEOUT_MS,
-    ...((problem !== undefined || sources.some(({ handlers }) => handlers.length > 0)) && {
-      async beforeCall(call) {
-        const script = await changedScript(call, sources, directory);
-        const warning = `it would change ${quotePath(script ?? "")}, which a hook runs`;
-        if (script !== undefined && !(await userAllows(warning, call, host))) return { deny: warning };
-        if (!has("PreToolUse")) return undefined;
-        const details = callDetails(call);
-        const { deny, ask, input, context } = await run(
-          "PreToolUse",
-          toolNames(call.name),
-          details,
-          call.signal,
-        );
-        if (deny !== undefined) return { deny };
-        if (ask !== undefined && !(await userAllows(ask, call, host))) return { deny: ask };
-        if (context !== undefined) contexts.set(call.id, context);
-        if (input === undefined) return undefined;
-        return { args: changedArguments(call.name, details.tool_input, input) };
-      },
-    }),
+    async beforeCall(call) {
+      const script = await changedScript(call, sources, directory);
+      const warning = `it would change ${quotePath(script ?? "")}, which a hook runs`;
+      if (script !== undefined && !(await userAllows(warning, call, host))) return { deny: warning };
+      if (!has("PreToolUse")) return undefined;
+      const details = callDetails(call);
+      const { deny, ask, input, context } = await run(
+        "PreToolUse",
+        toolNames(call.name),
+        details,
+        call.signal,
+      );
+      if (deny !== undefined) return { deny };
+      if (ask !== undefined && !(await userAllows(ask, call, host))) return { deny: ask };
+      if (context !== undefined) contexts.set(call.id, context);
+      if (input === undefined) return undefined;
+      return { args: changedArguments(call.name, details.tool_input, input) };
+    },
     ...(has("PreToolUse", "PostToolUse", "PostToolUseFailure") && {
       async afterCall(call, { text, outcome }) {
         const before = contexts.get(call.id);

@@ -55,16 +55,20 @@ export const { packName, packApiVersion, register } = definePack({
     const { sandbox } = options;
     const tool = runBashTool(sandbox === undefined ? {} : { sandbox }, host);
     const sources = readSources(options, host);
+    const hooks = createHooks(sources, tool, host);
+    const none = { subject: "@agent/hooks", ok: true, detail: "no hooks: its options name none" };
     return {
       tools: [],
-      hooks: createHooks(sources, tool, host),
-      diagnose: () =>
-        sources.map(({ place, handlers, leftOut, problem }) => ({
+      ...(hooks && { hooks }),
+      diagnose: () => {
+        if (sources.length === 0) return [none];
+        return sources.map(({ place, handlers, leftOut, problem }) => ({
           subject: place,
           ok: problem === undefined,
           detail: problem ?? [`${handlers.length} hooks`, ...leftOut].join("; "),
           ...(problem !== undefined && { cure: "Correct the settings: until then every call is refused." }),
-        })),
+        }));
+      },
       dispose: () => tool.services.dispose(),
       terminate: () => tool.services.terminate(),
     };

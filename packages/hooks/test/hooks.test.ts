@@ -278,6 +278,18 @@ describe("settings", () => {
     await expect(chat({ hooks: hooks as unknown as HookSettings })).rejects.toThrow(reason);
   });
 
+  test.each<[string, HooksOptions]>([
+    ["no options", {}],
+    ["no hooks", { hooks: {} }],
+    ["a file that turns them off", { files: ["off.json"] }],
+  ])("let every call run with %s", async (_, options) => {
+    writeFileSync(
+      join(folder, "off.json"),
+      JSON.stringify({ disableAllHooks: true, hooks: hook("PreToolUse", "exit 2") }),
+    );
+    expect(await chat(options)).toMatchObject({ calls: [expect.anything()] });
+  });
+
   test("name events that do not exist here and fields without effect", async () => {
     const notice = vi.fn();
     const hooks = {
