@@ -12,6 +12,7 @@ import type {
   RegisterOptions,
   ToolPack,
 } from "../tools/pack.js";
+import { findMissingExport } from "../tools/packExports.js";
 import { HOOKS } from "../tools/services.js";
 import type { ChildAgentAnswer, ExecutableTool, ToolCall } from "../tools/tool.js";
 import { FUNCTIONS, type ManifestTool, type PackManifest, PLAIN } from "./manifest.js";
@@ -480,6 +481,8 @@ async function register(url: string, given: Data, loader: unknown): Promise<void
     | ToolPack
     | undefined;
   if (typeof pack?.register !== "function") throw new Error("it has no named export register(registry).");
+  const missing = findMissingExport(pack);
+  if (missing !== undefined) throw new Error(missing);
   const { packName, secrets = [], needs = {} } = pack;
   manifest = { ...(typeof packName === "string" && { packName }), secrets, needs };
   const returned: unknown = pack.register(registry, hostData(given));

@@ -28,6 +28,18 @@ describe("definePack", () => {
     expect(clock).toMatchObject({ packName: "@x/clock", packApiVersion: 1 });
   });
 
+  test("refuses a pack whose module does not export what it declares", () => {
+    const { packName, packApiVersion, register } = definePack({
+      name: "@x/clock",
+      secrets: ["CLOCK_TOKEN"],
+      needs: { hosts: ["clock.example"] },
+      setup: () => ({ tools: [now] }),
+    });
+    expect(() => createToolRegistry(fakeContext(), [{ packName, packApiVersion, register }])).toThrow(
+      'Pack "@x/clock": it declares secrets and needs in definePack and does not export that. Write: export const { packName, packApiVersion, secrets, needs, register } = definePack(…)',
+    );
+  });
+
   test("refuses every option without a schema", () => {
     expect(() => createToolRegistry(fakeContext(), [[clock, { ctiy: "Rome" } as never]])).toThrow(
       'Pack "@x/clock" failed to register: @x/clock: it takes no options, got "ctiy".',

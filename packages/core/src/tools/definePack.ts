@@ -22,6 +22,7 @@ import {
   type StandardSchema,
 } from "../toolkit/jsonSchema/standardSchema.js";
 import type { PackHost, PackNeeds, PackRegistry, PackServices } from "./pack.js";
+import { withDeclarations } from "./packExports.js";
 import type { ExecutableTool } from "./tool.js";
 
 /** A tool that stays off until the user enables it. */
@@ -132,26 +133,20 @@ export function definePack<
   checkText("name", name);
   checkFunction("setup", setup);
   const parse = optionsParser(name, schema);
-  return {
-    packName: name,
-    packApiVersion: 1,
-    secrets,
-    needs,
-    followsDirectory,
-    register: (registry, host) => {
-      checkRegistry(registry);
-      const options = parse(host?.options) as SchemaValue<S>;
-      const made: unknown = setup({ ...host, options }, registry);
-      const { tools, withheld, services } = checkMade(name, made);
-      // Before the tools: if one of them is refused, the services are disposed of.
-      if (Object.keys(services).length > 0) registry.provide?.(services);
-      for (const entry of tools) {
-        if ("off" in entry) registry.register(entry.off as never, { enabled: false });
-        else registry.register(entry as never);
-      }
-      for (const [tool, reason] of withheld) registry.withhold?.(tool, reason);
-    },
+  const register = (registry: PackRegistry<EntryName<Tools[number]>>, host?: PackHost<SchemaInput<S>>) => {
+    checkRegistry(registry);
+    const options = parse(host?.options) as SchemaValue<S>;
+    const made: unknown = setup({ ...host, options }, registry);
+    const { tools, withheld, services } = checkMade(name, made);
+    // Before the tools: if one of them is refused, the services are disposed of.
+    if (Object.keys(services).length > 0) registry.provide?.(services);
+    for (const entry of tools) {
+      if ("off" in entry) registry.register(entry.off as never, { enabled: false });
+      else registry.register(entry as never);
+    }
+    for (const [tool, reason] of withheld) registry.withhold?.(tool, reason);
   };
+  return withDeclarations({ packName: name, packApiVersion: 1, secrets, needs, followsDirectory, register });
 }
 
 interface CheckedParts {

@@ -2,6 +2,7 @@ import { describeValue, errorMessage, quote } from "@agent/internal";
 import { AgentError } from "../errors.js";
 import { checkFunction, checkObject, checkRegistry, checkText } from "../toolkit/hostOptions/checks.js";
 import type { PackHost, PackRegistry, PackServices, RegisterOptions, ToolPack } from "./pack.js";
+import { findMissingExport } from "./packExports.js";
 import { checkServices } from "./services.js";
 import type { ExecutableTool } from "./tool.js";
 
@@ -95,6 +96,8 @@ function checkPack(pack: ToolPack, name: string): void {
       `Pack ${quote(name)} must have a named export register(registry), got ${describeValue(register)}.${hint}`,
     );
   }
+  const missing = findMissingExport(pack);
+  if (missing !== undefined) throw new AgentError("pack_invalid", `Pack ${quote(name)}: ${missing}`);
   const { secrets }: { secrets?: unknown } = pack;
   if (secrets !== undefined && !(Array.isArray(secrets) && secrets.every((one) => typeof one === "string"))) {
     throw new AgentError(

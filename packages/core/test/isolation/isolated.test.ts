@@ -291,6 +291,11 @@ describe.skipIf(!isEnforced)("a pack in its own process", () => {
       "export const needs = { hosts: ['http://a'] }; export const register = () => undefined;",
       "not a host",
     ],
+    [
+      "needs that are declared and not exported",
+      "export const register = Object.defineProperty(() => undefined, Symbol.for('@agent/core/declared'), { value: ['needs'] });",
+      "packName, packApiVersion, needs, register } = definePack",
+    ],
   ])("is examined with %s", async (_, source, problem) => {
     const file = join(base, `examined-${Math.random()}.mjs`);
     writeFileSync(file, source);
