@@ -85,7 +85,7 @@ describe("the lock of packs", () => {
     expect(refused.stderr).toContain("changed since you approved it, so greet, more are off.");
     expect(refused.stderr).toContain('it calls itself "@agent/tools-fs" now.');
     const { stdout } = await box.run(["pack", "update", "./mine", "--yes"]);
-    expect(stdout).toContain('it calls itself "@agent/tools-fs" now\n  tool more: it is new\n');
+    expect(stdout).toContain('it calls itself "@agent/tools-fs" now\n  tool more: it is new (on; read)\n');
     expect(lock().packName).toBe("@agent/tools-fs");
     expect((await box.run(["tool", "run", "more", "--trust"])).stdout).toBe("more ran\n");
   });
@@ -163,7 +163,7 @@ describe("agent pack update and outdated", () => {
     expect(stdout).toMatch(/mine 1\.0\.0 is up to date\.\n$/);
     replace(pack([GREET, { name: "more" }]));
     const changed = await box.run(["pack", "update", "--user", "--yes"], { cwd });
-    expect(changed.stdout).toContain("tool more: it is new\n");
+    expect(changed.stdout).toContain("tool more: it is new (on; read)\n");
   });
 
   test.runIf(hasTerminal())(
@@ -196,7 +196,7 @@ describe("agent pack update and outdated", () => {
       const { code, stdout } = await box.run(["pack", "update", "--yes"], { env });
       expect(code).toBe(0);
       expect(stdout).toContain(`${NAME}: version 1.0.0 → 1.1.0\n`);
-      expect(stdout).toContain("  tool send: it is new\n");
+      expect(stdout).toContain("  tool send: it is new (on; network)\n");
       expect(lock()).toMatchObject({ version: "1.1.0", tools: { send: { enabled: true } } });
       expect((await box.run(["tool", "run", "send", "--trust"])).stdout).toBe("send ran\n");
       expect((await box.run(["pack", "update", NAME, "--yes"], { env })).stdout).toContain(
@@ -394,7 +394,7 @@ describe("packs from git", () => {
     expect(outdated.stdout).toContain(`approved 1.0.0 (${first})  installed 1.0.0  latest ${second}\n`);
     const updated = await box.run(["pack", "update", "--yes"], { env });
     expect([updated.stdout, updated.stderr]).toEqual([
-      expect.stringContaining("version 1.0.0 → 1.1.0\n  tool more: it is new\n"),
+      expect.stringContaining("version 1.0.0 → 1.1.0\n  tool more: it is new (on; read)\n"),
       updated.stderr,
     ]);
     expect([existsSync(archive(first)), existsSync(archive(second))]).toEqual([false, true]);

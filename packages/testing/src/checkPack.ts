@@ -48,9 +48,18 @@ const OPTIONS: OptionChecks<CheckPackOptions> = {
  */
 export async function checkPack(location: PackLocation, given: CheckPackOptions = {}): Promise<PackReport> {
   const module = checkedModule("checkPack", location, given);
-  const { sandbox, detail } = given.sandboxed ? await findSandbox() : {};
-  const report = await checkWith(module, { ...given, sandbox });
-  return detail === undefined ? report : { sandbox: detail, ...report };
+  const { sandbox, detail } = given.sandboxed || given.isolated ? await findSandbox() : {};
+  if (given.isolated && sandbox === undefined) return unchecked(module, `isolation is ${detail}`);
+  if (!given.sandboxed || detail === undefined) return await checkWith(module, given);
+  return { sandbox: detail, ...(await checkWith(module, { ...given, sandbox })) };
+}
+
+/** The report where no check can run, for a reason that is not the pack's. */
+function unchecked(module: string, note: string): PackReport {
+  const checks = CHECKS.map(
+    ({ id, title }): CheckResult => ({ id, title, status: "not_checked", findings: [], notes: [note] }),
+  );
+  return { pack: module, ok: true, tools: [], checks };
 }
 
 async function findSandbox(): Promise<{ readonly sandbox?: Isolation; readonly detail: string }> {

@@ -54,7 +54,8 @@ export function describePack(
   checkedModule("describePack", location, options);
   const runner = completeRunner("describePack", { describe, test } as Partial<TestRunner>);
   let report: Promise<PackReport> | undefined;
-  runner.describe(`pack ${location}`, () => {
+  const where = options.isolated ? ", in its own process" : "";
+  runner.describe(`pack ${location}${where}`, () => {
     for (const { id, title } of CHECKS) {
       // Rest parameters keep `length` at 0: a runner such as mocha waits for a callback if a test declares a parameter.
       const body = async (...context: unknown[]): Promise<void> => {

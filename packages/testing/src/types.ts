@@ -22,7 +22,7 @@ export interface CheckPackOptions {
   readonly settleMs?: number;
   /**
    * `true` runs the pack like `agent pack add`: its tools register from a manifest, and its code runs isolated, with
-   * what it declares in `needs`. If isolation is not enforced, the report says so.
+   * what it declares in `needs`. Where isolation is not enforced, no check runs, and the report says so.
    */
   readonly isolated?: boolean;
   /**

@@ -1,9 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Isolation } from "@agent/core/isolation";
 import { expect, onTestFinished, test } from "vitest";
-import { checkPack, formatReport } from "../src/index.js";
+import { checkPack, formatReport, type PackReport } from "../src/index.js";
 
 const GOOD = new URL("./fixtures/good.mjs", import.meta.url);
 const { level, detail } = await new Isolation().status();
@@ -20,6 +21,35 @@ test.skipIf(!isEnforced)("checks a pack in its own process as an added one runs"
   expect([report.pack, report.ok, formatReport(report)]).toEqual(["good-pack", true, formatReport(report)]);
   expect(report.checks.filter(({ status }) => status !== "passed")).toEqual([]);
 });
+
+test.skipIf(!isEnforced || process.platform !== "linux")(
+  "checks nothing isolated where bubblewrap is missing, and says so",
+  () => {
+    // A sandbox of the machine in which the program cannot be started.
+    const hidden = [
+      "--bind",
+      "/",
+      "/",
+      "--dev-bind",
+      "/dev",
+      "/dev",
+      "--ro-bind",
+      "/dev/null",
+      "/usr/bin/bwrap",
+    ];
+    const script = `import { checkPack } from ${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)};
+    console.log(JSON.stringify(await checkPack(new URL(${JSON.stringify(GOOD.href)}), { isolated: true })));`;
+    const { stdout, stderr } = spawnSync(
+      "bwrap",
+      [...hidden, process.execPath, "--input-type=module", "-e", script],
+      { encoding: "utf8" },
+    );
+    const { ok, checks }: PackReport = JSON.parse(stdout || stderr);
+    expect(ok).toBe(true);
+    expect(new Set(checks.map(({ status }) => status))).toEqual(new Set(["not_checked"]));
+    expect(checks[0]?.notes[0]).toMatch(/^isolation is limited: .*bubblewrap/);
+  },
+);
 
 test.skipIf(!isEnforced)("reports a pack that does not work isolated", async () => {
   const report = await checkPack(new URL("./fixtures/noSuchFile.mjs", import.meta.url), { isolated: true });

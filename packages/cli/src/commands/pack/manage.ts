@@ -33,6 +33,7 @@ import {
   packLockFile,
   readPackLock,
   textChanges,
+  toolState,
   writeLockedPack,
 } from "../../settings/packs/lock.js";
 import { isPluginFolder, readPlugin, readServers } from "../../settings/packs/plugin.js";
@@ -509,10 +510,7 @@ async function listOf(
 ): Promise<string> {
   const granted = isolation && (await import("@agent/core/isolation")).describeGrants(isolation.grants);
   const lines = [
-    ...Object.entries(tools).map(([tool, { enabled, capabilities }]) => {
-      const can = capabilities.join(", ") || "declares no capability";
-      return `${tool} (${enabled ? "on" : "off until enabled"}; ${can})`;
-    }),
+    ...Object.entries(tools).map(([tool, locked]) => `${tool} (${toolState(locked)})`),
     ...secrets.map((name) => `the secret ${name} (${process.env[name] ? "set" : "not set"})`),
     ...services,
     ...(granted ?? (isPluginFolder(folder) ? [] : ["runs with your rights, not isolated"])),

@@ -99,6 +99,11 @@ export function toolChange(
   return changes.length === 0 ? undefined : changes.join("; ");
 }
 
+/** The state and the capabilities of a tool, for the user. */
+export function toolState({ enabled, capabilities }: LockedTool): string {
+  return `${enabled ? "on" : "off until enabled"}; ${capabilities.join(", ") || "declares no capability"}`;
+}
+
 /** How the name that a pack declares differs from the approved one; `undefined` if it does not. */
 export function nameChange(before: LockedPack, packName: string | undefined): string | undefined {
   if (before.packName === packName) return undefined;
@@ -117,7 +122,8 @@ export function packChanges(
   const renamed = nameChange(before, after.packName);
   const tools = Object.entries(after.tools).flatMap(([name, tool]) => {
     const change = toolChange(before.tools[name], tool);
-    return change === undefined ? [] : [`tool ${name}: ${change}`];
+    const about = before.tools[name] === undefined ? ` (${toolState(tool)})` : "";
+    return change === undefined ? [] : [`tool ${name}: ${change}${about}`];
   });
   const gone = Object.keys(before.tools).filter((name) => after.tools[name] === undefined);
   const added = (kind: "secrets" | "services"): string[] =>

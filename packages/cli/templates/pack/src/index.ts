@@ -3,8 +3,10 @@ import { createPathGuard } from "@agent/core/toolkit";
 import { greet } from "./tools/greet.js";
 import { writeNote } from "./tools/writeNote.js";
 
-export const { packName, packApiVersion, register } = definePack({
+export const { packName, packApiVersion, secrets, needs, register } = definePack({
   name: "__NAME__",
+  // Users who add the pack see what it declares, and it gets nothing else. A tool that connects also declares the hosts and the
+  // keys: needs: { hosts: ["api.example.com"] }, secrets: ["EXAMPLE_TOKEN"]
   // The options after the pack's name in `agent.config.ts`. An unknown option is refused.
   options: {
     type: "object",

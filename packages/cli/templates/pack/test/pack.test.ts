@@ -7,15 +7,19 @@ import { describe, expect, test } from "vitest";
 import { greetsByName } from "../evals/greet.eval.js";
 import * as pack from "../src/index.js";
 
-// What every good pack promises, on the built pack.
-describePack(new URL("../dist/index.js", import.meta.url), {
-  describe,
-  test,
-  samples: {
-    __PREFIX___greet: { who: "Ada" },
-    __PREFIX___write_note: { path: "notes.txt", text: "hello" },
-  },
-});
+// What every good pack promises, on the built pack: in the process of the agent, and in its own process, as users run it who
+// added it with `agent pack add`.
+for (const isolated of [false, true]) {
+  describePack(new URL("../dist/index.js", import.meta.url), {
+    describe,
+    test,
+    isolated,
+    samples: {
+      __PREFIX___greet: { who: "Ada" },
+      __PREFIX___write_note: { path: "notes.txt", text: "hello" },
+    },
+  });
+}
 
 test("runs a whole chat: the model writes a note and reports it", async () => {
   const workspace = await temporaryWorkspace();
