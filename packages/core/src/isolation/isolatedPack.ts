@@ -392,7 +392,7 @@ class Runner {
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => {
       if (!process.isIdle) return;
-      if (this.#jobs.some(({ ended }) => ended === undefined)) {
+      if (this.#isWorking) {
         this.#endWhenIdle(process);
         return;
       }
@@ -442,7 +442,8 @@ class Runner {
     const { stopGraceMs } = this.#options;
     const { memoryMb, programs } = policy;
     const limits = { memoryMb, programs, stopGraceMs };
-    const started = new PackProcess(name, launched, this.#listener(), limits);
+    const isCurrent = (): boolean => this.#current === started;
+    const started = new PackProcess(name, launched, this.#listener(isCurrent), limits);
     this.#current = started;
     this.#notices = 0;
     this.#stateBytes = 0;
@@ -539,16 +540,28 @@ class Runner {
     return news;
   }
 
-  #listener(): Listener {
+  /** Handles the messages of a process. One that is idle and still ending must not act for the next one. */
+  #listener(isCurrent: () => boolean): Listener {
     return {
-      notify: (method, params, raw) => this.#notified(method, Object(params), raw),
-      serve: (method, params, raw, signal) => this.#serve(method, Object(params), raw, signal),
+      notify: (method, params, raw) => {
+        if (isCurrent()) this.#notified(method, Object(params), raw);
+      },
+      serve: async (method, params, raw, signal) => {
+        if (!isCurrent()) throw new Error("the process is ending");
+        return await this.#serve(method, Object(params), raw, signal);
+      },
+      isWorking: () => this.#isWorking,
       ended: (isFault) => {
         if (isFault) this.#faults.push(Date.now());
+        if (!isCurrent()) return;
         this.#network.close();
         this.#jobs = this.#jobs.map((job) => ({ ended: "its process ended", ...job }));
       },
     };
+  }
+
+  get #isWorking(): boolean {
+    return this.#jobs.some(({ ended }) => ended === undefined);
   }
 
   #notified(method: string, params: Record<string, unknown>, raw: Buffer | undefined): void {

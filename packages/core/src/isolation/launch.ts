@@ -6,6 +6,7 @@ import type { Duplex, Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { canonicalPath, findProgram, HELPER_ENVIRONMENT, lazyConstant } from "@agent/internal";
 import { passGate } from "../sandbox/gate.js";
+import { type StdioEntry, withoutInherited } from "../sandbox/inherited.js";
 import { bubblewrapStart } from "./bubblewrap.js";
 import type { PackPolicy } from "./policy.js";
 import { packProfile } from "./profile.js";
@@ -170,11 +171,15 @@ function nodeFlags({ readable }: PackPolicy, enclosure: Enclosure): string[] {
   return [...heap, permission, ...readable.map((path) => `--allow-fs-read=${shown(path)}`)];
 }
 
-function spawn([program = "", ...args]: readonly string[], options: SpawnOptions): ChildProcess {
+function spawn(
+  [program = "", ...args]: readonly string[],
+  options: SpawnOptions & { readonly stdio: readonly StdioEntry[] },
+): ChildProcess {
   // Starts its own session, without a terminal and its signals. Loaded lazily: it takes 4 ms, and most agents have no
   // isolated pack.
   const { spawn: start } = process.getBuiltinModule("node:child_process");
-  return start(program, args, { serialization: "advanced", ...options, detached: true });
+  const { stdio, ...others } = { serialization: "advanced" as const, ...options, detached: true };
+  return withoutInherited(stdio, (sealed) => start(program, args, { ...others, stdio: [...sealed] }));
 }
 
 function started(child: ChildProcess): Promise<void> {

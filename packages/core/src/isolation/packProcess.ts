@@ -5,7 +5,7 @@ import { encodeFrame, FROM_PACK, type Frame, FrameReader, type Message } from ".
 
 const STOP_GRACE_MS = 1000;
 const END_GRACE_MS = 500;
-const MEMORY_CHECK_MS = 250;
+const USAGE_CHECK_MS = 250;
 /** Limits of a pack that may start programs, for all its processes together: a kernel limit holds for each of them. */
 const MAX_PROCESSES = 128;
 const PROGRAMS_MEMORY_FACTOR = 4;
@@ -13,7 +13,13 @@ const KEPT_LOG_BYTES = 2000;
 const MAX_OPEN_REQUESTS = 64;
 /** Messages per second above which a pack is flooding the host and would block it. */
 const MAX_MESSAGES = 20_000;
+/** JSON takes up to 50 ms per MB to parse. More than all messages of a pack with many tools, within a second. */
+const MAX_JSON_BYTES = 8 * 1024 * 1024;
 const MESSAGE_PERIOD_MS = 1000;
+/** Processor time that a pack may use while nothing was asked of it: it could use the machine for its own purposes. */
+const IDLE_CPU_MS = 30_000;
+/** The unit of the times in /proc. */
+const TICK_MS = 10;
 /** Node reads up to 2 MB at a time, and 64 KB of nested JSON take 7 ms to parse. After this much, yield to other work. */
 const MAX_CHUNK_BYTES = 8 * 1024;
 /** More than the longest answers to all open requests that a pack can use. */
@@ -27,6 +33,8 @@ export interface Listener {
   notify(method: string, params: unknown, raw: Buffer | undefined): void;
   /** A request. Resolves to the answer: a JSON value or bytes. `signal` aborts when no answer is wanted any more. */
   serve(method: string, params: unknown, raw: Buffer | undefined, signal: AbortSignal): Promise<unknown>;
+  /** Whether the pack has background work that the user sees. */
+  isWorking?(): boolean;
   /** The process has exited. `isFault`: by itself or because of a violation, not because the host stopped it. */
   ended?(isFault: boolean): void;
 }
@@ -42,6 +50,8 @@ export interface ProcessLimits {
   readonly programs?: boolean | undefined;
   /** How long a call may take to return after it was stopped. Default: one second. */
   readonly stopGraceMs?: number | undefined;
+  /** The processor time that it may use without a call. Default: 30 seconds. */
+  readonly idleCpuMs?: number | undefined;
 }
 
 export interface SendOptions {
@@ -62,11 +72,12 @@ export class PackProcess {
   readonly #reader = new FrameReader(FROM_PACK);
   readonly #waiting = new Map<number, Waiting>();
   readonly #closed: Promise<void>;
-  #memoryTimer: NodeJS.Timeout | undefined;
+  #usageTimer: NodeJS.Timeout | undefined;
   #nextId = 1;
   readonly #serving = new Map<number, AbortController>();
   #messages = 0;
   #periodStart = 0;
+  #periodJson = 0;
   #log = "";
   #problem: string | undefined;
   #isEnding = false;
@@ -76,7 +87,7 @@ export class PackProcess {
     name: string,
     launched: Launched,
     listener: Listener,
-    { memoryMb, programs = false, stopGraceMs = STOP_GRACE_MS }: ProcessLimits,
+    { stopGraceMs = STOP_GRACE_MS, ...limits }: ProcessLimits,
   ) {
     this.#name = name;
     this.#stopGraceMs = stopGraceMs;
@@ -96,7 +107,7 @@ export class PackProcess {
         resolve();
       });
     });
-    this.#watchMemory(memoryMb, programs);
+    this.#watchUsage(limits);
     // The process of a pack must not keep the program alive.
     child.unref();
     for (const stream of child.stdio) (stream as { unref?: () => void } | null)?.unref?.();
@@ -216,9 +227,12 @@ export class PackProcess {
     if (now - this.#periodStart > MESSAGE_PERIOD_MS) {
       this.#periodStart = now;
       this.#messages = 0;
+      this.#periodJson = this.#reader.jsonBytes;
     }
     if (++this.#messages > MAX_MESSAGES)
       throw new Error(`it sent more than ${MAX_MESSAGES} messages in a second`);
+    if (this.#reader.jsonBytes - this.#periodJson > MAX_JSON_BYTES)
+      throw new Error(`it sent more than ${MAX_JSON_BYTES} bytes of messages in a second`);
   }
 
   #dispatch({ message, raw }: Frame): void {
@@ -275,7 +289,7 @@ export class PackProcess {
   #fail(problem: string): void {
     if (this.#problem !== undefined) return;
     this.#problem = problem;
-    clearInterval(this.#memoryTimer);
+    clearInterval(this.#usageTimer);
     const error = this.#error(problem);
     for (const { reject } of this.#waiting.values()) reject(error);
     for (const controller of this.#serving.values()) controller.abort();
@@ -299,39 +313,69 @@ export class PackProcess {
   }
 
   /**
-   * Polls the memory in use, also between calls: the kernel's limit is not exact on Node 24, and shared memory is not among
-   * what it counts.
+   * Polls the memory and the processor time in use, also between calls: the kernel's limit of memory is not exact on Node 24, and
+   * shared memory is not among what it counts.
    */
-  #watchMemory(memoryMb: number, programs: boolean): void {
+  #watchUsage({ memoryMb, programs = false, idleCpuMs = IDLE_CPU_MS }: ProcessLimits): void {
     const { pid } = this.#launched;
     if (pid === undefined || process.platform !== "linux") return;
     const most = programs ? memoryMb * PROGRAMS_MEMORY_FACTOR : memoryMb;
-    this.#memoryTimer = setInterval(() => {
-      const { bytes, count } = usageOf(pid, programs);
+    let cpuBefore = 0;
+    this.#usageTimer = setInterval(() => {
+      const { bytes, cpuMs, count } = usageOf(pid, programs);
+      if (!this.isIdle || this.#listener.isWorking?.() || cpuMs < cpuBefore) cpuBefore = cpuMs;
       if (count > MAX_PROCESSES) this.end(`it started more than ${MAX_PROCESSES} processes`);
       else if (bytes > most * MIB) this.end(`it used more than ${most} MB of memory`);
-    }, MEMORY_CHECK_MS);
-    this.#memoryTimer.unref();
+      else if (cpuMs - cpuBefore > idleCpuMs) {
+        this.end(`it used ${idleCpuMs / 1000} seconds of processor time without a call`);
+      }
+    }, USAGE_CHECK_MS);
+    this.#usageTimer.unref();
   }
 }
 
-/** The resident memory of a process, and the number of processes: with all that it started, whose parents may have ended. */
-function usageOf(pid: number, programs: boolean): { readonly bytes: number; readonly count: number } {
+/** What a process uses, with all that it started, whose parents may have ended. */
+interface Usage {
+  /** Resident memory. */
+  readonly bytes: number;
+  readonly cpuMs: number;
+  /** Processes. */
+  readonly count: number;
+}
+
+function usageOf(pid: number, programs: boolean): Usage {
   const found = [pid];
   let bytes = 0;
+  let cpuMs = 0;
   for (const one of found) {
     bytes += residentBytes(one);
+    cpuMs += cpuTime(one);
     if (programs && found.length <= MAX_PROCESSES) found.push(...childrenOf(one));
   }
-  return { bytes, count: found.length };
+  return { bytes, cpuMs, count: found.length };
 }
 
 function residentBytes(pid: number): number {
+  const [, resident = 0] = procFile(pid, "statm").split(" ").map(Number);
+  return resident * PAGE_BYTES;
+}
+
+/** The processor time of a process, and of the programs that it started and waited for. */
+function cpuTime(pid: number): number {
+  // The name of the program may contain spaces.
+  const fields = procFile(pid, "stat")
+    .replace(/^.*\) /s, "")
+    .split(" ")
+    .map(Number);
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + ticks, 0) * TICK_MS;
+}
+
+/** The text of a file of a process in /proc; empty once it has ended. */
+function procFile(pid: number, name: string): string {
   try {
-    const [, resident = 0] = readFileSync(`/proc/${pid}/statm`, "utf8").split(" ").map(Number);
-    return resident * PAGE_BYTES;
+    return readFileSync(`/proc/${pid}/${name}`, "utf8");
   } catch {
-    return 0;
+    return "";
   }
 }
 

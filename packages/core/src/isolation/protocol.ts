@@ -59,9 +59,15 @@ export class FrameReader {
   readonly #limits: FrameLimits;
   #chunks: Buffer[] = [];
   #bytes = 0;
+  #jsonBytes = 0;
 
   constructor(limits: FrameLimits) {
     this.#limits = limits;
+  }
+
+  /** The number of JSON bytes read so far. */
+  get jsonBytes(): number {
+    return this.#jsonBytes;
   }
 
   *read(chunk: Buffer): Generator<Frame> {
@@ -79,6 +85,7 @@ export class FrameReader {
       const whole = HEADER_BYTES + jsonBytes + rawBytes;
       if (this.#bytes < whole) return;
       const bytes = this.#take(whole);
+      this.#jsonBytes += jsonBytes;
       const message = parse(bytes.toString("utf8", HEADER_BYTES, HEADER_BYTES + jsonBytes));
       yield rawBytes === 0 ? { message } : { message, raw: bytes.subarray(HEADER_BYTES + jsonBytes) };
     }

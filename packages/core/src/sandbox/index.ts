@@ -11,6 +11,7 @@ export {
   parseAuthority,
   parseHostPattern,
 } from "./hostPattern.js";
+export { type StdioEntry, withoutInherited } from "./inherited.js";
 export {
   type Found,
   identify,

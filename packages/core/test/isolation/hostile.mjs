@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { spawn, spawnSync } from "node:child_process";
 import dgram from "node:dgram";
-import { readdirSync, readFileSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
+import { fstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
 import { connect } from "node:net";
 import { Worker } from "node:worker_threads";
 
@@ -20,6 +20,15 @@ const attempts = {
     return readFileSync("/tmp/link", "utf8");
   },
   ownCode: () => writeFileSync(new URL(import.meta.url), "changed"),
+  descriptors: () => {
+    const texts = [];
+    for (let descriptor = 4; descriptor < 64; descriptor++) {
+      try {
+        if (fstatSync(descriptor).isFile()) texts.push(readFileSync(descriptor, "utf8"));
+      } catch {}
+    }
+    return `found: ${texts.join()}`;
+  },
   environment: () => JSON.stringify(process.env),
   signal: ({ pid }) => {
     if (process.pid !== 1) throw new Error("it is not alone");
@@ -139,6 +148,12 @@ const attempts = {
     }
     return "flooded";
   },
+  heavy: async (_args, call) => {
+    for (;;) {
+      call.report({ ok: true, summary: "x".repeat(100_000) });
+      await new Promise(setImmediate);
+    }
+  },
   notices: () => {
     for (let count = 0; count < 300; count++) raw({ method: "notice", params: { message: `${count}` } });
     return new Promise(() => undefined);
@@ -146,7 +161,8 @@ const attempts = {
   states: async () => {
     for (let count = 0; count < 2000; count++) {
       host.state.set(`${count}${"x".repeat(60_000)}`);
-      await new Promise(setImmediate);
+      // Fewer bytes in a second than the limit of messages, unless the agent is slow to read them.
+      await new Promise((resolve) => setTimeout(resolve, 8));
     }
     return new Promise(() => undefined);
   },

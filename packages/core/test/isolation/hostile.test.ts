@@ -1,9 +1,11 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
+  closeSync,
   copyFileSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -105,6 +107,27 @@ describe.skipIf(!isEnforced)("a hostile pack", () => {
     expect([outcome, text]).toEqual(["error", expect.stringMatching(refusal)]);
   });
 
+  test("gets no file descriptor that the agent inherited", async () => {
+    const script = `import { registerPack, ToolRegistry } from "../../dist/index.js";
+      import { Isolation } from "../../dist/isolation.js";
+      const [entry] = process.argv.slice(1);
+      const isolation = new Isolation();
+      const manifest = await isolation.inspect(entry);
+      const registry = new ToolRegistry();
+      registerPack(registry, isolation.pack({ name: "hostile", entry, manifest, grants: {}, required: "enforced" }));
+      console.log((await registry.run("descriptors")).text);
+      await registry.dispose();`;
+    const inherited = openSync(secret, "r");
+    const unused = Array<"ignore">(17).fill("ignore");
+    const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script, entry], {
+      cwd: fileURLToPath(new URL(".", import.meta.url)),
+      stdio: ["ignore", "pipe", "inherit", ...unused, inherited],
+      encoding: "utf8",
+    });
+    closeSync(inherited);
+    expect(stdout).toBe("found: \n");
+  });
+
   test("sees no variable of the agent, and its own secret only", async () => {
     const { text } = await registry.run("environment");
     expect(Object.keys(JSON.parse(text)).sort()).toEqual(["HOME", "PWD", "TMPDIR", "TZ"]);
@@ -122,8 +145,9 @@ describe.skipIf(!isEnforced)("a hostile pack", () => {
     ["unrequested", {}, /answered a request that was not sent/],
     ["unknown", {}, /unknown message "enable"/],
     ["flood", {}, /more than (?:20000 messages in a second|100000 events of one call)/],
+    ["heavy", {}, /more than 8388608 bytes of messages in a second/],
     ["notices", {}, /more than 200 notices/],
-    ["states", {}, /set its state to 67108864 bytes in all/],
+    ["states", {}, /set its state to 67108864 bytes in all|more than 8388608 bytes of messages in a second/],
     ["heap", {}, /ended with/],
   ])(
     "is stopped with the reason if it does %s, and runs again with the next call",

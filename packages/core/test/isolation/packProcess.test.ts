@@ -54,3 +54,24 @@ test.skipIf(process.platform !== "linux")(
     await pack.dispose();
   },
 );
+
+test.skipIf(process.platform !== "linux")(
+  "ends a process that uses the processor without a call or background work",
+  async () => {
+    const child = startProcess("setImmediate(() => { for (;;); })");
+    let checks = 0;
+    const listener = {
+      notify: expect.unreachable,
+      serve: expect.unreachable,
+      isWorking: () => ++checks <= 4,
+    };
+    const channel = child.stdio[3] as Duplex;
+    const limits = { memoryMb: 1024, idleCpuMs: 100 };
+    const pack = new PackProcess("helper", { child, channel, pid: child.pid }, listener, limits);
+    await expect
+      .poll(() => pack.problem, { timeout: 60_000 })
+      .toBe("it used 0.1 seconds of processor time without a call");
+    expect(checks).toBeGreaterThan(4);
+    await pack.dispose();
+  },
+);

@@ -1,9 +1,8 @@
 import type { ChildProcess } from "node:child_process";
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
-import { devNull } from "node:os";
+import { closeSync, writeSync } from "node:fs";
 import type { Readable } from "node:stream";
-import { type Mount, passGate } from "@agent/core/sandbox";
-import { errorMessage, lazyConstant, quoteForShell } from "@agent/core/toolkit";
+import { type Mount, passGate, type StdioEntry, withoutInherited } from "@agent/core/sandbox";
+import { errorMessage, quoteForShell } from "@agent/core/toolkit";
 import { FIRST_INPUT, feedInputs } from "../helpers/inputs.js";
 import { SYSTEM_SHELL, spawn } from "../helpers/spawn.js";
 import type { PipePool } from "../output/pipes.js";
@@ -118,23 +117,16 @@ function spawnShell(
 ) {
   return new Promise<{ child: ChildProcess; pid: number }>((resolve, reject) => {
     const fail = (error: unknown): void => reject(new Error(startFailure(error, options)));
-    let nothing: number | undefined;
     try {
-      const stdio: ("ignore" | "ipc" | "pipe" | number)[] = [
+      const stdio: StdioEntry[] = [
         network && !isProxyOpen ? "ipc" : "ignore",
         ...output,
         ...inputs.map(() => "pipe" as const),
         ...(gate === undefined ? [] : (["pipe", gate] as const)),
       ];
-      const given = stdio.length;
-      // A command could leave its sandbox through an open directory.
-      for (const descriptor of options.enterSandbox ? inheritedDescriptors() : []) {
-        if (descriptor < given) continue;
-        nothing ??= openSync(devNull, "r");
-        while (stdio.length < descriptor) stdio.push("ignore");
-        stdio[descriptor] = nothing;
-      }
-      const child = spawn(program, args, { cwd, env, detached: true, stdio });
+      const start = (given: readonly StdioEntry[]): ChildProcess =>
+        spawn(program, args, { cwd, env, detached: true, stdio: [...given] });
+      const child = options.enterSandbox ? withoutInherited(stdio, start) : start(stdio);
       child.once("error", fail);
       if (child.pid === undefined) return; // "error" follows
       feedInputs(child, inputs);
@@ -142,8 +134,6 @@ function spawnShell(
       resolve({ child, pid: child.pid });
     } catch (error) {
       fail(error);
-    } finally {
-      if (nothing !== undefined) closeSync(nothing);
     }
   });
 }
@@ -158,31 +148,4 @@ function startFailure(error: unknown, { shell, args, env, script }: LaunchOption
   }
   if (code === "ENOENT" || code === "EACCES") return `The shell ${shell} cannot be started: ${code}.`;
   return `The shell ${shell} cannot be started: ${errorMessage(error)}`;
-}
-
-const DESCRIPTORS = "/proc/self/fdinfo";
-
-const FLAGS = /^flags:\s*([0-7]+)$/m;
-
-const CLOSE_ON_EXEC = 0o2000000;
-
-/**
- * The file descriptors that a program would inherit from this process: those left open by the program that started it.
- * Node closes only low ones. A directory among them would lead out of the sandbox. They are looked up once, since Node
- * itself opens none of this kind, and a server may have thousands. Empty without /proc; throws if it cannot
- * be read.
- */
-const inheritedDescriptors: () => readonly number[] = lazyConstant(() =>
-  existsSync(DESCRIPTORS) ? readdirSync(DESCRIPTORS).map(Number).filter(isInherited) : [],
-);
-
-function isInherited(descriptor: number): boolean {
-  try {
-    const [, flags] = FLAGS.exec(readFileSync(`${DESCRIPTORS}/${descriptor}`, "utf8")) ?? [];
-    return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
-  } catch (error) {
-    // Closed meanwhile, like the descriptor of the listing itself.
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
-    throw error;
-  }
 }
