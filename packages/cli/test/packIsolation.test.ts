@@ -112,11 +112,8 @@ test.skipIf(!isEnforced)(
     registry.publish("1.3.0", probe("process.pid", { more: `${hooks} ${late}` }));
     const whole = await pack("update");
     expect([whole.code, whole.stderr]).toEqual([0, whole.stderr]);
-    expect(whole.stdout).toContain("tool late_probe: it is new (on; read)
-");
-    expect(whole.stdout).toContain("adds hooks
-  adds prompt text
-");
+    expect(whole.stdout).toContain("tool late_probe: it is new (on; read)\n");
+    expect(whole.stdout).toContain("adds hooks\n  adds prompt text\n");
     expect(whole.stdout).toContain("  sees every call of every tool, and may refuse or change it\n");
     expect(lock().isolation.manifest.prompts).toEqual([{ title: "Probe", text: "Use probe." }]);
     expect((await box.run(["tool", "run", "late_probe", "--trust"])).stdout).toBe("late 1\n");
