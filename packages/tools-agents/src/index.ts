@@ -172,8 +172,8 @@ export const { packName, packApiVersion, followsDirectory, needs, register } = d
     };
 
     /**
-     * Stores the conversation of a child that failed, so that its work is not lost. Returns the error with how to
-     * continue it.
+     * Stores the conversation of a child that failed or was interrupted, so that its work is not lost. Returns the error
+     * with how to continue it.
      */
     const failureOf = async (
       id: string,
@@ -182,7 +182,7 @@ export const { packName, packApiVersion, followsDirectory, needs, register } = d
     ): Promise<unknown> => {
       const { messages = [], code } = error as Partial<AgentError>;
       const hasWorked = messages.some(({ role }) => role === "assistant");
-      if (!hasWorked || code === "suspended" || code === "aborted") return error;
+      if (!hasWorked || code === "suspended") return error;
       await conversations.keep(id, { agent: name, messages, ...(isolation && { isolation }) });
       return new Error(`${errorMessage(error)} [agent ${id}: ${SEND} continues it.]`, { cause: error });
     };
@@ -196,9 +196,15 @@ export const { packName, packApiVersion, followsDirectory, needs, register } = d
     ): Promise<string> => {
       const { startAgent } = call;
       if (!startAgent) throw new Error("this call was not made by an agent, so it cannot start one.");
-      const answer = await startAgent(childRequest(id, definition, request)).catch(async (error: unknown) => {
-        throw await failureOf(id, definition, error);
-      });
+      let answer: ChildAgentAnswer;
+      try {
+        answer = await startAgent(childRequest(id, definition, request));
+      } catch (error) {
+        const failure = await failureOf(id, definition, error);
+        // The model gets the text of an interrupted call, but no error of it.
+        if (call.signal.aborted && failure !== error) return errorMessage(failure);
+        throw failure;
+      }
       const before = request.history?.length ?? 0;
       const { text, figures, isDone } = await endingOf(id, definition, answer, before, maxResult);
       call.report({ ok: isDone, summary: figures, view: { type: "markdown", text: answer.text } });

@@ -384,6 +384,46 @@ describe("agent_send", () => {
     expect(results(agent)[1]).toContain("Found.");
   });
 
+  test("continues a child that the user has interrupted", async () => {
+    const controller = new AbortController();
+    const slow = defineTool({
+      name: "slow",
+      description: "Waits.",
+      input: { type: "object", properties: {} },
+      capabilities: ["read"],
+      execute: (_input, { signal }) =>
+        new Promise<string>((resolve) => {
+          signal.addEventListener("abort", () => resolve("half"));
+          controller.abort();
+        }),
+    });
+    let continued: ChatRequest | undefined;
+    const agent = agentWith(
+      [
+        run("explore"),
+        call("slow"),
+        ({ messages }) => {
+          const result = messages.findLast(({ role }) => role === "tool");
+          return call("agent_send", { id: idOf(contentText(result?.content ?? "")), message: "Continue." });
+        },
+        (request) => {
+          continued = request;
+          return "Found.";
+        },
+        "Done.",
+      ],
+      { packs: [slow] },
+    );
+    await expect(agent.chat("go", { signal: controller.signal })).rejects.toMatchObject({ code: "aborted" });
+    await agent.settled();
+    expect(results(agent)[0]).toMatch(/^Aborted\. \[agent explore-\w+: agent_send continues it\.\]$/);
+    await agent.chat("continue");
+    expect(continued?.messages.map(({ role }) => role)).toEqual([
+      ...["system", "user", "assistant", "tool", "user"],
+    ]);
+    expect(results(agent)[1]).toContain("Found.");
+  });
+
   test("refuses a second message while the agent answers one", async () => {
     let id = "";
     const agent = agentWith([
