@@ -131,6 +131,7 @@ class Execution {
    * started may continue.
    */
   #childrenEnd: AbortController | undefined;
+  #work: AbortSignal | undefined;
   #parts: ContentPart[] | undefined;
   #report: ToolReport | undefined;
   #stopped: StopReason | undefined;
@@ -235,7 +236,9 @@ class Execution {
   /** Aborts when the call must stop and when it has finished. */
   #workSignal(): AbortSignal {
     this.#childrenEnd ??= new AbortController();
-    return AbortSignal.any([this.#stopSignal.signal, this.#childrenEnd.signal]);
+    // One for all: a script makes thousands of calls, and a combined signal is slow to create and to collect.
+    this.#work ??= AbortSignal.any([this.#stopSignal.signal, this.#childrenEnd.signal]);
+    return this.#work;
   }
 
   async #startChild(
