@@ -9,8 +9,10 @@ import { quote } from "@agent/core/toolkit";
 
 const MOST_ENDED = 20;
 
-/** The outcome of a background agent: an answer, or an error. */
-export type Ending = { readonly answer: ChildAgentAnswer } | { readonly error: unknown };
+/** The outcome of a background agent: an answer, or an error; and whether the user stopped it. */
+export type Ending = ({ readonly answer: ChildAgentAnswer } | { readonly error: unknown }) & {
+  readonly isStopped: boolean;
+};
 
 interface Worker {
   readonly id: string;
@@ -21,14 +23,16 @@ interface Worker {
   doing: string;
   tokens: number;
   ended?: string;
-  isStopped?: boolean;
+  isStopped: boolean;
+  /** Resolves when its outcome has been handled. */
+  handled: Promise<void>;
 }
 
 /** The agents that work in the background: a host lists them, and the user stops them by name. */
 export class BackgroundAgents implements BackgroundJobs {
   readonly #workers = new Map<string, Worker>();
 
-  /** Tracks an agent that `start` starts. Calls `onEnd` when it has finished, unless it was stopped. */
+  /** Tracks an agent that `start` starts. Calls `onEnd` when it has finished. */
   start(
     id: string,
     task: string,
@@ -36,15 +40,22 @@ export class BackgroundAgents implements BackgroundJobs {
     onEnd: (ending: Ending) => void | Promise<void>,
   ): void {
     const agent = start((event) => this.#see(id, event));
-    const worker: Worker = { id, task, startedAt: Date.now(), agent, doing: "", tokens: 0 };
-    this.#workers.set(id, worker);
-    const end = async (ended: string, ending: Ending): Promise<void> => {
-      worker.doing = "";
-      worker.ended = worker.isStopped ? "stopped" : ended;
-      this.#forget();
-      if (!worker.isStopped) await onEnd(ending);
+    const worker: Worker = {
+      ...{ id, task, startedAt: Date.now(), agent, doing: "", tokens: 0, isStopped: false },
+      handled: Promise.resolve(),
     };
-    agent.done
+    this.#workers.set(id, worker);
+    const end = async (
+      ended: string,
+      outcome: { readonly answer: ChildAgentAnswer } | { readonly error: unknown },
+    ): Promise<void> => {
+      const { isStopped } = worker;
+      worker.doing = "";
+      worker.ended = isStopped ? "stopped" : ended;
+      this.#forget();
+      await onEnd({ ...outcome, isStopped });
+    };
+    worker.handled = agent.done
       .then((answer) => end("answered", { answer }))
       // Also if the answer cannot be passed on.
       .catch((error: unknown) => end("failed", { error }))
@@ -68,7 +79,7 @@ export class BackgroundAgents implements BackgroundJobs {
     if (!worker || worker.ended !== undefined) return false;
     worker.isStopped = true;
     worker.agent.stop();
-    await worker.agent.done.catch(() => undefined);
+    await worker.handled;
     return true;
   }
 

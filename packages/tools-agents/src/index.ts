@@ -227,7 +227,8 @@ export const { packName, packApiVersion, followsDirectory, needs, register } = d
             "error" in ending
               ? `The agent ${id} failed: ${errorMessage(await failureOf(id, definition, ending.error))}`
               : `The agent ${id} has ended.\n\n${(await endingOf(id, definition, ending.answer, 0, LONGEST_NOTICE)).text}`;
-          notify({ source: id, text });
+          // The user knows, and may continue it in a later process: leaving a chat stops its agents.
+          if (!ending.isStopped) notify({ source: id, text });
         },
       );
       return `Started the agent ${id} in the background. You will get its answer in a message when it has ended: continue with other work, or end your answer. The user can stop it with /status end ${id}.`;

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   Agent,
   type ApprovalRequest,
@@ -36,6 +39,8 @@ function setUp(
     readonly wake?: boolean;
     readonly approve?: (one: ApprovalRequest) => unknown;
     readonly maxTurns?: number;
+    /** Where conversations are stored. */
+    readonly directory?: string;
   } = {},
 ) {
   const released = signal();
@@ -66,6 +71,7 @@ function setUp(
   };
   const agent = new Agent(provider, {
     packs: [agents, save],
+    ...(options.directory !== undefined && { directories: { project: options.directory } }),
     ...(options.maxTurns !== undefined && { maxTurns: options.maxTurns }),
     ...(options.approve && {
       approve: async (request) => ((await options.approve?.(request)) ?? "allow") as "allow",
@@ -147,6 +153,21 @@ test("is stopped by its name, without a notice, and cannot be continued", async 
   expect(notices).toEqual([]);
 });
 
+test("keeps its work when the chat is left, and is continued in a later process", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "agent-background-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const { agent, notices, idOf, jobs } = setUp({ directory });
+  const saved = signal();
+  agent.onBackgroundEvent(({ event }) => event.type === "tool_end" && saved.resolve());
+  await agent.chat("start");
+  await saved.promise;
+  expect(await jobs.end(idOf())).toBe(true);
+  expect(notices).toEqual([]);
+  const later = setUp({ directory });
+  await later.agent.chat(`send ${idOf()}`);
+  expect(later.lastResult()).toContain("answer to more");
+});
+
 test("reports the answer of an agent whose call was denied", async () => {
   const { agent, released, woken } = setUp({
     approve: ({ name }) => (name === "save" ? { deny: "not now" } : "allow"),
@@ -194,7 +215,13 @@ test("reports an answer that cannot be passed on as a failure, and leaves no rej
       throw new Error("the conversation is closed");
     },
   );
-  await expect.poll(() => endings).toEqual([{ answer }, { error: new Error("the conversation is closed") }]);
+  const isStopped = false;
+  await expect
+    .poll(() => endings)
+    .toEqual([
+      { answer, isStopped },
+      { error: new Error("the conversation is closed"), isStopped },
+    ]);
   // Node.js reports rejections before the next timer.
   await new Promise((resolve) => setImmediate(resolve));
   expect(unhandled).toEqual([]);
