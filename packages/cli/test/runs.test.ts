@@ -317,7 +317,7 @@ export default {
   const id = await startRun(sandbox, "one");
   await startRun(sandbox, "two");
   const failed = await sandbox.run(["runs", "work", "--drain", "--trust", "--retry-attempts", "1"]);
-  expect(failed.stderr).toMatch(/waiting until \d{4}-.*: 503 overloaded/);
+  expect(failed.stderr).toMatch(/waiting until [-\d ]*\d\d:\d\d.*: 503 overloaded/);
   const { stdout } = await sandbox.run(["runs", "list", "--state", "failed"]);
   expect(stdout).toContain("503 overloaded (it failed once before, since ");
   sandbox.write("works", "");
@@ -331,6 +331,26 @@ export default {
   expect(JSON.parse((await sandbox.run(["runs", "list", "--json"])).stdout).counts.done).toBe(2);
   const wrong = await sandbox.run(["runs", "work", "--trust", "--max-retries", "-1"]);
   expect(wrong.stderr).toContain('--max-retries must be a whole number of at least 0, got "-1".');
+});
+
+test("finds a run by the start of its id, if only one begins with it", async () => {
+  const sandbox = runsProject();
+  for (const id of ["report-a1", "report-b2"]) {
+    await sandbox.run(["runs", "start", "write report-a", "--id", id, "--delay", "2h"]);
+  }
+  const several = await sandbox.run(["runs", "cancel", "report"]);
+  expect(several).toMatchObject({ code: 2 });
+  expect(several.stderr).toMatch(
+    /Several runs begin with "report", such as report-(a1|b2) and report-(a1|b2)\./,
+  );
+  // Too short, and in the title only.
+  for (const none of ["rep", "write"]) {
+    expect((await sandbox.run(["runs", "show", none])).stderr).toContain(`There is no run "${none}"`);
+  }
+  expect((await sandbox.run(["runs", "cancel", "report-b"])).stdout).toBe("report-b2: cancelled\n");
+  expect((await sandbox.run(["runs", "show", "report-a"])).stdout).toMatch(
+    /^run: +report-a1\nstate: +waiting/,
+  );
 });
 
 test("starts a run for later, finds it by its text, lists it page by page and starts it now", async () => {
@@ -348,7 +368,9 @@ test("starts a run for later, finds it by its text, lists it page by page and st
   // Ends although the other run still waits for its time.
   await workOff(sandbox);
   const found = await sandbox.run(["runs", "list", "--text", "REPORT"]);
-  expect(found.stdout).toMatch(/report .*waiting until \d{4}-.*: The run was started for this time\./);
+  expect(found.stdout).toMatch(
+    /report .*waiting until [-\d ]*\d\d:\d\d.*: The run was started for this time\./,
+  );
   expect(found.stdout).not.toContain("look around");
   const page = await sandbox.run(["runs", "list", "--limit", "1"]);
   expect(page.stdout).toContain("2 in all. The next ones: --after look");

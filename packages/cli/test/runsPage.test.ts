@@ -41,9 +41,9 @@ test.skipIf(!CHROMIUM)(
       "waits for a decision about read_file",
     );
     // The age is updated although nothing else changes.
-    const age = await page.$eval("tbody td:nth-child(5)", (cell) => cell.textContent);
+    const age = await page.$eval("tbody td:nth-child(6)", (cell) => cell.textContent);
     await page.waitForFunction(
-      `document.querySelector("tbody td:nth-child(5)").textContent !== ${JSON.stringify(age)}`,
+      `document.querySelector("tbody td:nth-child(6)").textContent !== ${JSON.stringify(age)}`,
     );
     expect(page.url()).not.toContain("token");
     // To the run, and to the button that allows the call, without a mouse.
@@ -81,7 +81,7 @@ test.skipIf(!CHROMIUM)(
         path: join(process.env.AGENT_SCREENSHOTS, "done.png") as `${string}.png`,
         fullPage: true,
       });
-    await page.click("#home");
+    await page.click("#tab-list");
     await page.waitForSelector("td .done");
     expect(await page.$eval("tbody", (body) => body.textContent)).toContain("$0.040");
     expect(await page.$eval("#board", (link) => [link.getAttribute("href"), link.hidden])).toEqual([

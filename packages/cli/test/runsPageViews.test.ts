@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { FileDiff } from "@agent/core";
-import { type ClaimHandler, createFileEngine, type RunEvent, startRun } from "@agent/durable";
+import { type ClaimHandler, createFileEngine, type RunEvent, scheduleRun, startRun } from "@agent/durable";
 import type { Browser, Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createRunsServer } from "../src/commands/runs/server.js";
@@ -368,17 +368,24 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     await page.keyboard.type("count the files");
     await page.keyboard.press("Tab");
     await page.keyboard.type("A count");
+    await page.type("[name=tenant]", "acme");
+    await page.type("[name=maxCost]", "2.5");
+    await page.$eval("[name=startAt]", (input) => {
+      (input as { value?: string }).value = "2126-03-01T09:00";
+    });
     await page.keyboard.press("Enter");
     await page.waitForFunction(
       "document.querySelector('dd .state') || document.querySelector('#status.error')",
     );
     expect(await page.$eval("#status", ({ className, textContent }) => [className, textContent])).toEqual([
       "dim",
-      "run is queued",
+      "run is waiting",
     ]);
     const [run] = await engine.list({ text: "A count" });
     expect(await engine.get(run?.id ?? "")).toMatchObject({
-      input: { task: "count the files" },
+      input: { task: "count the files", maxCost: 2.5 },
+      tenant: "acme",
+      wait: { until: new Date("2126-03-01T09:00").getTime() },
       definition: "task",
       labels: [expect.stringMatching(/^dir:/)],
     });
@@ -388,6 +395,14 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     const { href, engine } = await fleet(3);
     await engine.setLimits("acme", { concurrency: 2 });
     await engine.setRate("openai", 600);
+    const run = { definition: "task", version: "1", tenant: "default", labels: [], priority: 0, input: {} };
+    await scheduleRun(engine, {
+      id: "nightly",
+      cron: "0 3 * * *",
+      timeZone: "Europe/Berlin",
+      overlap: "skip",
+      run,
+    });
     const page = await open(href);
     await page.waitForSelector("td a");
     await page.click("details.card summary");
@@ -395,6 +410,7 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     const fleetText = await page.$eval("details.card", ({ textContent }) => textContent);
     expect(fleetText).toContain("tenant acme2–");
     expect(fleetText).toContain("openai–600");
+    expect(fleetText).toContain("nightly0 3 * * * Europe/Berlin");
     expect(await page.$$eval("figcaption", (all) => all.map(({ textContent }) => textContent))).toContain(
       "Spent$0.020 in all",
     );

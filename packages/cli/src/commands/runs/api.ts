@@ -13,7 +13,7 @@ import {
 } from "@agent/durable";
 import { spellOut } from "@agent/internal";
 import { approvalLines, denial, PLAIN_STYLE } from "@agent/terminal/host";
-import { directoryLabel, TASK } from "./definition.js";
+import { directoryLabel, TASK, type TaskInput } from "./definition.js";
 import type { Role, ServerOptions } from "./server.js";
 import { titleOf } from "./text.js";
 
@@ -174,16 +174,24 @@ async function* watch(engine: RunAccess, request: ApiRequest): AsyncGenerator<un
   }
 }
 
-/** The workers, limits and pauses; nothing on the page of one tenant. */
+/** The workers, limits, pauses and schedules; nothing on the page of one tenant. */
 async function describeFleet({ engine }: ApiRequest): Promise<Record<string, unknown>> {
   if (!engine) return { workers: [] };
-  const [workers, rates, limits, paused] = await Promise.all([
+  const [workers, rates, limits, paused, schedules] = await Promise.all([
     engine.workers(),
     engine.getRates(),
     engine.getAllLimits(),
     engine.getPaused(),
+    engine.getSchedules(),
   ]);
-  return { workers: workers.slice(0, MOST_WORKERS), rates, limits, paused };
+  const shown = schedules.map(({ id, cron, timeZone, nextAt, last }) => ({
+    id,
+    cron,
+    timeZone,
+    nextAt,
+    last,
+  }));
+  return { workers: workers.slice(0, MOST_WORKERS), rates, limits, paused, schedules: shown };
 }
 
 /** The runs that wait for a decision, with their calls. */
@@ -203,21 +211,21 @@ async function listInbox(engine: RunAccess, query: URLSearchParams): Promise<Rec
 }
 
 async function start(engine: RunAccess, { body, options }: ApiRequest): Promise<unknown> {
-  const { version, tenant = "default" } = options;
+  const { version, tenant: only } = options;
   if (version === undefined) throw new HttpError(403, "Runs cannot be started on this page.");
-  const { task, title, labels } = isRecord(body) ? body : {};
+  const { task, title, labels, tenant, startAt, maxCost } = isRecord(body) ? body : {};
   if (typeof task !== "string" || task.trim() === "") throw new HttpError(400, '"task" says what to do.');
+  if (maxCost !== undefined && !(typeof maxCost === "number" && maxCost > 0)) {
+    throw new HttpError(400, '"maxCost" must be a number of dollars above 0.');
+  }
   const given = Array.isArray(labels) ? labels.map(String).filter((label) => label !== "") : [];
-  const id = await startRun(
-    engine,
-    { name: TASK, version },
-    { task: task.trim() },
-    {
-      title: titleOf(textOf(title) || task),
-      labels: given.length > 0 ? given : [directoryLabel()],
-      tenant,
-    },
-  );
+  const input: TaskInput = { task: task.trim(), ...(maxCost !== undefined && { maxCost }) };
+  const id = await startRun(engine, { name: TASK, version }, input, {
+    title: titleOf(textOf(title) || task),
+    labels: given.length > 0 ? given : [directoryLabel()],
+    tenant: only ?? (textOf(tenant) || "default"),
+    ...(startAt !== undefined && { startAt: startAt as number }),
+  });
   return { id };
 }
 

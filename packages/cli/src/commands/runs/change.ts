@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { print, printLine } from "../../process/output.js";
 import { type EngineFlags, withEngine } from "./engine.js";
 import { withProgress } from "./progress.js";
-import { parseAge, stateText, unknownRun } from "./text.js";
+import { findRun, parseAge, stateText } from "./text.js";
 
 interface ChangeFlags extends EngineFlags {
   readonly json?: boolean;
@@ -31,7 +31,8 @@ export async function cancelCommand(
   const filters = [state, tenant, label, text].filter((one) => one !== undefined);
   if (id !== undefined && filters.length > 0)
     throw new CliError("Give the id of a run or filters, not both.");
-  if (id !== undefined) return await change(id, flags, "cancelled", (engine) => engine.cancel(id, reason));
+  if (id !== undefined)
+    return await change(id, flags, "cancelled", (engine, run) => engine.cancel(run, reason));
   if (filters.length === 0) throw new CliError("Give the id of a run, or filters such as --tenant.");
   const states = OPEN.filter((one) => state === undefined || one === state);
   if (states.length === 0) throw new CliError(`--state must be one of ${OPEN.join(", ")}, got "${state}".`);
@@ -80,7 +81,7 @@ export async function retryCommand(id: string | undefined, flags: RetryFlags): P
   if (id !== undefined && failed) throw new CliError("Give the id of a run or --failed, not both.");
   if (id !== undefined && (since ?? tenant) !== undefined)
     throw new CliError("--since and --tenant need --failed.");
-  if (id !== undefined) return await change(id, flags, "queued", (engine) => engine.retry(id));
+  if (id !== undefined) return await change(id, flags, "queued", (engine, run) => engine.retry(run));
   if (!failed) throw new CliError("Give the id of a run, or --failed for all that failed.");
   const age = since === undefined ? undefined : parseAge(since, "--since");
   return await withEngine(flags, async (engine) => {
@@ -121,15 +122,15 @@ export async function pruneCommand(flags: ChangeFlags & { readonly older?: strin
 }
 
 async function change(
-  id: string,
+  start: string,
   flags: ChangeFlags,
   done: string,
-  apply: (engine: RunEngine) => Promise<boolean>,
+  apply: (engine: RunEngine, id: string) => Promise<boolean>,
 ): Promise<ExitCode> {
   return await withEngine(flags, async (engine) => {
-    const run = await engine.get(id);
-    if (!run) throw unknownRun(id);
-    if (!(await apply(engine))) {
+    const run = await findRun(engine, start);
+    const { id } = run;
+    if (!(await apply(engine, id))) {
       throw new CliError(`Nothing to do: run ${id} is ${stateText(run)}.`, EXIT.refused);
     }
     if (flags.json) print(`${JSON.stringify({ v: 1, id, [done]: true })}\n`);

@@ -6,7 +6,7 @@ import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { print, printLine } from "../../process/output.js";
 import { type EngineFlags, withEngine } from "./engine.js";
-import { stateText, unknownRun } from "./text.js";
+import { findRun, stateText } from "./text.js";
 
 export interface DecideFlags extends EngineFlags {
   readonly call?: string;
@@ -18,11 +18,11 @@ export interface DecideFlags extends EngineFlags {
 }
 
 /** `agent runs approve`: decides about the pending call of a run. */
-export async function decideCommand(id: string, flags: DecideFlags): Promise<ExitCode> {
+export async function decideCommand(start: string, flags: DecideFlags): Promise<ExitCode> {
   const decision = decisionOf(flags);
   return await withEngine(flags, async (engine) => {
-    const run = await engine.get(id);
-    if (!run) throw unknownRun(id);
+    const run = await findRun(engine, start);
+    const { id } = run;
     if (run.approvals.length === 0) {
       throw new CliError(`Run ${id} waits for no decision: it is ${stateText(run)}.`, EXIT.refused);
     }

@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, print, printLine } from "../../process/output.js";
 import { watchInterruption } from "../../run/interruption.js";
 import { type EngineFlags, withEngine } from "./engine.js";
-import { stateText, unknownRun } from "./text.js";
+import { findRun, stateText } from "./text.js";
 
 export interface FollowFlags extends EngineFlags {
   readonly json?: boolean;
@@ -13,9 +13,9 @@ export interface FollowFlags extends EngineFlags {
 }
 
 /** `agent runs follow`: shows a run from its start until it finishes; the exit code is its outcome. */
-export async function followCommand(id: string, flags: FollowFlags): Promise<ExitCode> {
+export async function followCommand(start: string, flags: FollowFlags): Promise<ExitCode> {
   return await withEngine(flags, async (engine) => {
-    if (!(await engine.get(id))) throw unknownRun(id);
+    const { id } = await findRun(engine, start);
     const { json = false, after } = flags;
     return await followRun(engine, id, { json, ...(after !== undefined && { after }) });
   });

@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { columns, print } from "../../process/output.js";
 import { type EngineFlags, withEngine } from "./engine.js";
 import { withProgress } from "./progress.js";
-import { ageText, costText, parseCount, stateText, tokensText } from "./text.js";
+import { ageText, costText, parseCount, stateText, timeText, tokensText } from "./text.js";
 
 export interface ListFlags extends EngineFlags {
   readonly state?: string;
@@ -51,13 +51,14 @@ export async function listCommand(flags: ListFlags): Promise<ExitCode> {
     const rows = runs.map((run) => [
       run.id,
       escapeToLine(run.tenant).slice(0, 20),
+      timeText(run.createdAt),
       ageText(run),
       tokensText(run),
       costText(run),
       stateText(run).slice(0, 80),
       escapeToLine(run.title ?? "").slice(0, 60),
     ]);
-    print(columns(rows, ["RUN", "TENANT", "AGE", "USED", "COST", "STATE", "TASK"]));
+    print(columns(rows, ["RUN", "TENANT", "QUEUED", "TIME", "USED", "COST", "STATE", "TASK"]));
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
     if (runs.length === limit && total > limit)
       print(`\n${total} in all. The next ones: --after ${runs.at(-1)?.id}\n`);

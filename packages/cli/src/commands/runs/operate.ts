@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { columns, note, print, printLine } from "../../process/output.js";
 import { type EngineFlags, withEngine } from "./engine.js";
 import { followRun } from "./follow.js";
-import { parseCount, stateText, unknownRun } from "./text.js";
+import { findRun, parseCount, stateText } from "./text.js";
 
 interface Flags extends EngineFlags {
   readonly json?: boolean;
@@ -16,7 +16,7 @@ const MAX_MESSAGE = 64 * 1024;
 
 /** `agent runs send`: sends a further message to a run. */
 export async function sendCommand(
-  id: string,
+  start: string,
   words: readonly string[],
   flags: Flags & { readonly follow?: boolean },
 ): Promise<ExitCode> {
@@ -24,8 +24,8 @@ export async function sendCommand(
   if (message === "") throw new CliError("There is no message.");
   if (message.length > MAX_MESSAGE) throw new CliError(`A message has at most ${MAX_MESSAGE} characters.`);
   return await withEngine(flags, async (engine) => {
-    const run = await engine.get(id);
-    if (!run) throw unknownRun(id);
+    const run = await findRun(engine, start);
+    const { id } = run;
     if (!(await engine.send(id, message))) {
       throw new CliError(
         `Run ${id} takes no message: it is ${stateText(run)}. Retry it first.`,
@@ -40,9 +40,9 @@ export async function sendCommand(
 }
 
 /** `agent runs steps`: lists the completed steps of a run, numbered for `agent runs fork`. */
-export async function stepsCommand(id: string, flags: Flags): Promise<ExitCode> {
+export async function stepsCommand(start: string, flags: Flags): Promise<ExitCode> {
   return await withEngine(flags, async (engine) => {
-    if (!(await engine.get(id))) throw unknownRun(id);
+    const { id } = await findRun(engine, start);
     const steps = stepsOf(await engine.journal(id));
     if (flags.json) print(`${JSON.stringify({ v: 1, steps }, undefined, 2)}\n`);
     else if (steps.length === 0) printLine("It has completed no step.");
@@ -66,11 +66,11 @@ export interface ForkFlags extends Flags {
 }
 
 /** `agent runs fork`: creates a run that begins with the first steps of another one. */
-export async function forkCommand(id: string, flags: ForkFlags): Promise<ExitCode> {
+export async function forkCommand(start: string, flags: ForkFlags): Promise<ExitCode> {
   const steps =
     flags.steps === undefined || flags.steps === "0" ? undefined : parseCount(flags.steps, "--steps");
   return await withEngine(flags, async (engine) => {
-    if (!(await engine.get(id))) throw unknownRun(id);
+    const { id } = await findRun(engine, start);
     const forked = await forkRun(engine, id, {
       ...(flags.steps === "0" ? { steps: 0 } : steps !== undefined && { steps }),
       ...(flags.id !== undefined && { id: flags.id }),

@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { columns, print } from "../../process/output.js";
 import { shellWord } from "../../process/shellWord.js";
 import { type EngineFlags, withEngine } from "./engine.js";
-import { ageText, costText, stateText, titleOf, tokensText, unknownRun } from "./text.js";
+import { ageText, costText, findRun, stateText, titleOf, tokensText } from "./text.js";
 
 /** `agent runs show`: everything about one run except its events. */
 export async function showCommand(
@@ -13,8 +13,7 @@ export async function showCommand(
   flags: EngineFlags & { readonly json?: boolean },
 ): Promise<ExitCode> {
   return await withEngine(flags, async (engine) => {
-    const run = await engine.get(id);
-    if (!run) throw unknownRun(id);
+    const run = await findRun(engine, id);
     if (flags.json) print(`${JSON.stringify({ v: 1, run }, undefined, 2)}\n`);
     else print(describe(run));
     return EXIT.done;

@@ -1,4 +1,4 @@
-import type { RunSummary } from "@agent/durable";
+import type { Run, RunEngine, RunSummary } from "@agent/durable";
 import { escapeToLine, shorten } from "@agent/internal";
 import { formatCost, formatDuration } from "@agent/terminal/host";
 import { CliError } from "../../process/errors.js";
@@ -12,11 +12,21 @@ export function stateText({
   error,
 }: Pick<RunSummary, "state" | "approvals" | "wait" | "expiresAt" | "error">): string {
   const calls = approvals.map(({ name }) => name).join(", ");
-  if (wait)
-    return `waiting until ${new Date(wait.until).toISOString()}: ${escapeToLine(wait.reason.message)}`;
-  const limit = expiresAt === undefined ? "" : `, denied at ${new Date(expiresAt).toISOString()}`;
+  if (wait) return `waiting until ${timeText(wait.until)}: ${escapeToLine(wait.reason.message)}`;
+  const limit = expiresAt === undefined ? "" : `, denied at ${timeText(expiresAt)}`;
   if (state === "waiting") return `waiting for a decision about ${calls}${limit}`;
   return error ? `${state.replace("_", " ")}: ${escapeToLine(error.message)}` : state.replace("_", " ");
+}
+
+/** A time in the local time zone: of today without its date. */
+export function timeText(time: number): string {
+  const date = new Date(time);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  const minutes = `${two(date.getHours())}:${two(date.getMinutes())}`;
+  return date.toDateString() === new Date().toDateString()
+    ? `${minutes}:${two(date.getSeconds())}`
+    : `${day} ${minutes}`;
 }
 
 const TITLE_LENGTH = 120;
@@ -39,8 +49,31 @@ export function ageText({ createdAt, endedAt }: RunSummary): string {
   return formatDuration((endedAt ?? Date.now()) - createdAt);
 }
 
-export function unknownRun(id: string): CliError {
-  return new CliError(`There is no run "${id}". List them with: agent runs list`);
+const SHORTEST_START = 4;
+const PAGE = 500;
+
+/** The run with this id, or the only one whose id begins with it. */
+export async function findRun(engine: RunEngine, id: string): Promise<Run> {
+  const exact = await engine.get(id);
+  if (exact) return exact;
+  const found = id.length < SHORTEST_START ? [] : await idsThatBegin(engine, id);
+  const [only, other] = found;
+  const run = only === undefined || other !== undefined ? undefined : await engine.get(only);
+  if (run) return run;
+  if (other !== undefined)
+    throw new CliError(`Several runs begin with "${id}", such as ${only} and ${other}. Give more of the id.`);
+  throw new CliError(`There is no run "${id}". List them with: agent runs list`);
+}
+
+/** At most two: the search also finds titles and error messages. */
+async function idsThatBegin(engine: RunEngine, start: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await engine.list({ text: start, limit: PAGE, ...(after !== undefined && { after }) });
+    found.push(...page.map(({ id }) => id).filter((id) => id.startsWith(start)));
+    after = page.at(-1)?.id;
+    if (found.length > 1 || page.length < PAGE || after === undefined) return found.slice(0, 2);
+  }
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
