@@ -54,6 +54,8 @@ test("runs a whole conversation: approval, edit, undo, another model, and nothin
     value: "other",
   });
   expect(changed.result.configOptions[0]).toMatchObject({ currentValue: "other" });
+  await client.prompt(sessionId, "/model");
+  expect(client.said()).toContain("Which model:\n  scripted\n  other  answers now");
   await client.prompt(sessionId, "say Bye.");
   expect(model.lastRequest).toContain("reverted your changes to a.txt");
   const { availableCommands } = client.updates("available_commands_update")[0];

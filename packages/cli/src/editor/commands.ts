@@ -1,5 +1,6 @@
 import type { SessionCommand } from "@agent/acp";
 import type { Content } from "@agent/core";
+import { escapeToLine } from "@agent/internal";
 import type { CommandContext } from "@agent/terminal/host";
 import { CallLog, ChatUsage, COMMANDS, commandMessage, PLAIN_STYLE } from "@agent/terminal/host";
 import type { AssembledAgent } from "../assembly/assembleAgent.js";
@@ -46,8 +47,16 @@ export function editorCommands(
         description: help,
         hint: form.slice(name.length).trim(),
         run: async (input, signal) => {
-          const lines = await run(input.trim(), { ...context, work: (_doing, work) => work(signal) });
-          return { show: lines.join("\n") };
+          // A command without its argument prints its choices.
+          const choices: string[] = [];
+          const pick: CommandContext["view"]["pick"] = async (title, items) => {
+            const rows = items.map(({ label, detail }) => [label, detail].filter(Boolean).join("  "));
+            choices.push(`${escapeToLine(title)}:`, ...rows.map((row) => `  ${escapeToLine(row)}`));
+            return undefined;
+          };
+          const view = { ...context.view, pick };
+          const lines = await run(input.trim(), { ...context, view, work: (_doing, work) => work(signal) });
+          return { show: [...choices, ...lines].join("\n") };
         },
       }),
     );
@@ -87,7 +96,6 @@ function commandContext(
       style: PLAIN_STYLE,
       columns: COLUMNS,
       keys: [],
-      // A command without its argument prints its choices.
       pick: async () => undefined,
       expandable: [],
       expand: () => undefined,
