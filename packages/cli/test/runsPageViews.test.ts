@@ -456,6 +456,11 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     await page.evaluate("location.assign('#inbox')");
     await page.waitForFunction("document.querySelectorAll('.ask input[type=checkbox]').length === 2");
     expect(await axe(page)).toEqual([]);
+    // On a phone no row of buttons is in view before what it is about.
+    await page.setViewport({ width: 360, height: 740 });
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.ask .bar')).position")).toBe(
+      "static",
+    );
     // With the keyboard alone.
     await page.focus("[aria-label='Chosen calls'] button");
     await page.keyboard.press("Enter");
