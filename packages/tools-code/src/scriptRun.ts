@@ -59,6 +59,8 @@ export class ScriptRun {
   #calls = 0;
   #denials = 0;
   #unattached = 0;
+  /** The thread may run another script by now. */
+  #hasEnded = false;
   #watchdog: NodeJS.Timeout | undefined;
   #resolve: (outcome: ScriptOutcome) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
@@ -94,6 +96,7 @@ export class ScriptRun {
       this.#post({ type: "run", wasm, script, limits });
       return await outcome;
     } finally {
+      this.#hasEnded = true;
       release();
       clearTimeout(timer);
       clearTimeout(this.#watchdog);
@@ -167,6 +170,8 @@ export class ScriptRun {
 
   /** Sends the next answers in order, independent of which call was faster. */
   #answer(): void {
+    // A call that was aborted because the script did not wait for it.
+    if (this.#hasEnded) return;
     while (this.#ready.has(this.#nextReady)) this.#nextReady++;
     const count = this.#nextReady - this.#nextAnswer;
     if (count < (this.#posted === 0 ? 1 : ANSWERS_AT_ONCE)) return;

@@ -1,5 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
-import { type AgentEvent, type ChatRequest, defineTool, ToolRegistry } from "@agent/core";
+import {
+  Agent,
+  type AgentEvent,
+  type ChatRequest,
+  contentText,
+  type DefinedToolCall,
+  defineTool,
+  ToolRegistry,
+} from "@agent/core";
+import { scriptedProvider } from "@agent/core/replay";
 import * as code from "@agent/tools-code";
 import { describe, expect, test, vi } from "vitest";
 import { runScript, scriptAgent } from "./support.js";
@@ -11,6 +20,15 @@ const echo = defineTool({
   capabilities: ["read"],
   execute: ({ text }) => text,
 });
+
+/** A promise and the function that resolves it. */
+function deferred() {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
 
 const sum = defineTool({
   name: "sum",
@@ -217,6 +235,50 @@ return (await tools.echo({ text: first.text })) + first!.text;`,
     );
     expect(text).toBe("x\n[1 call was not awaited and aborted: hang. Await every call.]");
     expect(aborted).toHaveBeenCalledOnce();
+  });
+
+  test("gets nothing of an earlier script in its thread, whose call ends late", async () => {
+    const [left, waiting, ended] = [deferred(), deferred(), deferred()];
+    const tool = (name: string, execute: (_input: unknown, call: DefinedToolCall) => Promise<string>) =>
+      defineTool({ name, description: name, input: { type: "object" }, capabilities: ["read"], execute });
+    // Ends only when the later script waits for its own second call.
+    const late = tool("late", async (_args, call) => {
+      call.signal.addEventListener("abort", () => left.resolve());
+      await waiting.promise;
+      ended.resolve();
+      return "late";
+    });
+    const second = tool("second", async () => {
+      waiting.resolve();
+      await ended.promise;
+      // The result of the other call is passed on first.
+      await new Promise((resolve) => setImmediate(resolve));
+      return "second";
+    });
+    const after = tool("after", async (_args, call) => {
+      await left.promise;
+      const script = 'await tools.echo({ text: "x" }); return await tools.second();';
+      return (await call.callTool?.("run_script", { script }))?.text ?? "";
+    });
+    const script = 'const first = tools.echo({ text: "x" });\ntools.late();\nreturn await first;';
+    const agent = new Agent(
+      scriptedProvider([
+        {
+          calls: [
+            { name: "run_script", args: { script } },
+            { name: "after", args: {} },
+          ],
+        },
+        "Done.",
+      ]),
+      { packs: [code, late, second, after, echo] },
+    );
+    await agent.chat("go");
+    const results = agent.context.sessionContext.flatMap(({ role, content }) =>
+      role === "tool" ? [contentText(content)] : [],
+    );
+    await agent.dispose();
+    expect(results).toEqual([expect.stringContaining("1 call was not awaited and aborted: late"), "second"]);
   });
 
   test("never starts calls of its last step that it does not wait for", async () => {
