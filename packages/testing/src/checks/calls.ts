@@ -101,9 +101,12 @@ export const CALL_CHECKS: readonly Check[] = [
           ? []
           : [
               {
-                expected: "a description of what the call acts on, within two seconds",
+                expected:
+                  "a description of what the call acts on within two seconds, and a preview within five",
                 got: descriptionProblem,
-                cure: "Look at names and attributes only; return JSON with absolute paths. Without a description nothing is granted.",
+                cure: descriptionProblem.startsWith("previewCall")
+                  ? "Return JSON, undefined if there is nothing to show, or a refusal for a call that would fail. If the sample needs files, create them in the kit's option setup."
+                  : "Look at names and attributes only; return JSON with absolute paths. Without a description nothing is granted.",
               },
             ],
       );
@@ -245,7 +248,7 @@ function outputProblem(report: CallReport, maxBytes: number): Problem[] {
         expected: "the sample returns a string",
         got: threw || !report.settled ? report.text : `execute() gave ${report.returned}`,
         cure: threw
-          ? "Give the kit a sample that works."
+          ? "Give the kit a sample that works, and create the files it needs in the option setup."
           : "Return text; JSON.stringify() what is structured.",
       },
     ];
