@@ -1,4 +1,6 @@
-import { packageBuild } from "../../tsup.base.ts";
+import { copyFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { noExternal, packageBuild } from "../../tsup.base.ts";
 
 /** The process of an isolated pack sees this file alone, so it imports no other. */
 const runtime = packageBuild({
@@ -21,6 +23,12 @@ const library = packageBuild({
     replay: "src/providers/replay.ts",
     sandbox: "src/sandbox/index.ts",
     toolkit: "src/toolkit/index.ts",
+  },
+  // One small module of it is used; bundled, core needs no other package.
+  noExternal: [...noExternal, "diff"],
+  onSuccess: async () => {
+    const license = new URL("../LICENSE", import.meta.resolve("diff"));
+    await copyFile(fileURLToPath(license), "dist/third-party-licenses.txt");
   },
 });
 

@@ -230,13 +230,14 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   "docs/writing-a-pack.md#describe-what-a-call-does": {
     before: `
       import { Agent } from "@agent/core";
-      import { scriptedProvider } from "@agent/core/replay";`,
+      import { scriptedProvider } from "@agent/core/replay";
+      import { createPathGuard } from "@agent/core/toolkit";`,
     after: `
       writeFileSync("note.txt", "hello");
       const agent = new Agent(
         scriptedProvider([{ calls: [{ name: "notes_shout", args: { path: "note.txt" } }] }, "Done."]),
         {
-          tools: [shout],
+          tools: [shout(createPathGuard("."))],
           approve: ({ description, preview }) => {
             console.log(description.title, preview.changes[0].hunks[0].lines);
             return "allow";
@@ -244,8 +245,8 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
         },
       );
       for await (const event of agent.streamChat("go"))
-        if (event.type === "tool_end") console.log(event.text, event.value, event.view.text);`,
-    prints: "note.txt [ '-hello', '+HELLO' ]\nWrote 5 letters. { letters: 5 } **HELLO**\n",
+        if (event.type === "tool_end") console.log(event.text, event.value, event.view.files[0].added);`,
+    prints: "note.txt [ '-hello', '+HELLO' ]\nWrote 5 letters. { letters: 5 } 1\n",
   },
   "docs/writing-a-pack.md#run-commands": {
     before: `

@@ -396,6 +396,10 @@ const TOOLKIT = [
   argument("createPathGuard.resolve", "options", ["nothing", "object"], (value) =>
     toolkit.createPathGuard().resolve("a", value),
   ),
+  argument("createPathGuard.target", "path", ["text"], (value) =>
+    toolkit.createPathGuard().target(value, "read"),
+  ),
+  argument("createPathGuard.target", "access", [], (value) => toolkit.createPathGuard().target("a", value)),
   argument("createPathGuard.contains", "canonicalPath", ["text"], (value) =>
     toolkit.createPathGuard().contains(value),
   ),

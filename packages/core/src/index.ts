@@ -79,6 +79,7 @@ export type {
   DescribedCall,
   DiffHunk,
   FileDiff,
+  FileTarget,
   Match,
   PermissionLanguage,
   ToolKind,

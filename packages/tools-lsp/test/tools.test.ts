@@ -156,9 +156,7 @@ describe("lsp_rename", () => {
               path: project.path("a.tst"),
               added: 2,
               removed: 2,
-              hunks: [
-                { oldStart: 1, newStart: 1, lines: ["-alpha", "+beta", "-use(alpha)", "+use(beta)", " "] },
-              ],
+              hunks: [{ oldStart: 1, newStart: 1, lines: ["-alpha", "-use(alpha)", "+beta", "+use(beta)"] }],
             },
             { hunks: [{ lines: ["-see alpha here", "+see beta here"] }] },
           ],

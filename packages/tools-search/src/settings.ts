@@ -1,14 +1,7 @@
 import { existsSync, statSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
-import type { CallDescription, CallTarget, DefinedToolCall, PackHost } from "@agent/core";
-import {
-  canonicalPath,
-  createPathGuard,
-  findAccessNeed,
-  isInside,
-  type PathGuard,
-  quote,
-} from "@agent/core/toolkit";
+import { isAbsolute, resolve, sep } from "node:path";
+import type { CallDescription, DefinedToolCall, FileTarget, PackHost } from "@agent/core";
+import { createPathGuard, findAccessNeed, isInside, type PathGuard, quote } from "@agent/core/toolkit";
 import type { SearchOptions } from "./options.js";
 import type { Scope } from "./protocol.js";
 
@@ -84,46 +77,33 @@ export function describeSearch(
   const guard = createPathGuard(root);
   const found = [...paths, ...(start === undefined ? [] : [start])].map((path) => placeOf(path, cwd, guard));
   const places = found.filter((place) => place !== undefined);
-  const needs = places.flatMap(({ path }) => findAccessNeed({ secret }, "read", path) ?? []);
+  const needs = places.flatMap((place) => findAccessNeed({ secret }, "read", canonicalOf(place)) ?? []);
   // The search refuses such a path, unless it resolves elsewhere by then.
   if (places.length < found.length) return { needs };
   // A pattern can begin outside the path, by ".." or a symlink.
   const searched = places.slice(0, paths.length);
   const beyond = places
     .slice(paths.length)
-    .filter(({ path }) => !searched.some((one) => isInside(one.path, path)));
-  return { targets: [...searched, ...beyond].map(toTarget), needs };
+    .filter((place) => !searched.some((one) => isInside(canonicalOf(one), canonicalOf(place))));
+  return { targets: [...searched, ...beyond].map(withTree), needs };
 }
 
-interface Place {
-  /** The canonical path. */
-  readonly path: string;
-  /** The canonical directory with the last component as written. */
-  readonly entry: string;
-}
-
-function toTarget({ path, entry }: Place): CallTarget {
-  const tree = statSync(path, { throwIfNoEntry: false })?.isFile() !== true;
-  return {
-    type: "file",
-    path: entry,
-    ...(entry !== path && { realPath: path }),
-    access: "read",
-    ...(tree && { tree }),
-  };
-}
-
-/** The canonical path, or `undefined` for one that the search will refuse. */
-function placeOf(path: string, cwd: string, guard: PathGuard): Place | undefined {
+/** The place of a search, or `undefined` for a path that the search will refuse. */
+function placeOf(path: string, cwd: string, guard: PathGuard): FileTarget | undefined {
   try {
-    const written = resolve(cwd, path);
-    return {
-      path: canonicalPath(guard.resolve(written)),
-      entry: join(canonicalPath(dirname(written)), basename(written)),
-    };
+    return guard.target(resolve(cwd, path), "read");
   } catch {
     return undefined;
   }
+}
+
+function canonicalOf({ path, realPath = path }: FileTarget): string {
+  return realPath;
+}
+
+function withTree(place: FileTarget): FileTarget {
+  const isFile = statSync(canonicalOf(place), { throwIfNoEntry: false })?.isFile() === true;
+  return isFile ? place : { ...place, tree: true };
 }
 
 /** The base of relative paths: the root, unless the working directory is inside it. */

@@ -1,8 +1,6 @@
 import { isRecord, nodeOs } from "@agent/internal";
-import type { CallTarget, Match } from "../tools/callDescription.js";
+import type { CallTarget, FileTarget, Match } from "../tools/callDescription.js";
 import { matchesGlob, mayMatchLonger } from "./glob.js";
-
-type FileTarget = Extract<CallTarget, { type: "file" }>;
 
 /** The problem with a file pattern, if any. */
 export function findFileProblem(pattern: string): string | undefined {

@@ -80,6 +80,9 @@ export {
 } from "./modelArguments/arguments.js";
 export { onAbort } from "./onAbort.js";
 export { createPathGuard, type PathGuard } from "./paths/createPathGuard.js";
+export { applyEdits, compactDiff, diffLines, type TextEdit } from "./text/compactDiff.js";
+export { type FileDiffOptions, fileDiff } from "./text/fileDiff.js";
+export { lineStart, newlinesBetween, nextLine } from "./text/lines.js";
 export {
   createRedactor,
   didYouMean,

@@ -16,19 +16,22 @@ export const TOOL_KINDS = [
 ] as const;
 export type ToolKind = (typeof TOOL_KINDS)[number];
 
+/** A file as the target of a call. */
+export interface FileTarget {
+  readonly type: "file";
+  /** Absolute. The directory is canonical, the last component is as in the call. */
+  readonly path: string;
+  /** The target of a symlink at `path`, if it is one. */
+  readonly realPath?: string;
+  readonly access: "read" | "write" | "delete";
+  /** Includes everything below the path. */
+  readonly tree?: true;
+  readonly line?: number;
+}
+
 /** One target of a call. `open`: the call may affect more than this target describes. */
 export type CallTarget = { readonly open?: true } & (
-  | {
-      readonly type: "file";
-      /** Absolute. The directory is canonical, the last component is as in the call. */
-      readonly path: string;
-      /** The target of a symlink at `path`, if it is one. */
-      readonly realPath?: string;
-      readonly access: "read" | "write" | "delete";
-      /** Includes everything below the path. */
-      readonly tree?: true;
-      readonly line?: number;
-    }
+  | FileTarget
   /** One simple command. A script has one target for each, including those inside wrappers and `sh -c`. */
   | {
       readonly type: "command";

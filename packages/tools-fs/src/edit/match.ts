@@ -1,13 +1,6 @@
+import { lineStart, newlinesBetween, type TextEdit } from "@agent/core/toolkit";
 import { indentMap, reindent } from "./indentation.js";
-import {
-  type Line,
-  lineBreakFinder,
-  lineBreakVariants,
-  lineStart,
-  linesOf,
-  newlinesBetween,
-  withLineBreaks,
-} from "./textLines.js";
+import { type Line, lineBreakFinder, lineBreakVariants, linesOf, withLineBreaks } from "./textLines.js";
 import { plainTypography } from "./typography.js";
 
 // Every match is kept in memory, so their number is limited.
@@ -43,16 +36,9 @@ export class EditLimits {
   }
 }
 
-/** One place to change: the text from `start` to `end` becomes `replacement`. */
-export interface Region {
-  readonly start: number;
-  readonly end: number;
-  readonly replacement: string;
-}
-
 /** Where `old_text` was found, and which differences were ignored to find it. */
 export interface Match {
-  readonly regions: readonly Region[];
+  readonly regions: readonly TextEdit[];
   /** `undefined` for an exact match, else what differs: `trailing blanks`. */
   readonly ignoring: string | undefined;
 }
@@ -74,7 +60,7 @@ export function findMatch(
   // The replacement gets the line endings used at its place, unless they are what the edit changes.
   const changesBreaks =
     /\r(?!\n)/.test(oldText) || withLineBreaks(oldText, "\n") === withLineBreaks(newText, "\n");
-  const region = ({ start, end }: Place, index: number, literal: boolean): Region => {
+  const region = ({ start, end }: Place, index: number, literal: boolean): TextEdit => {
     const eol = literal || !newText.includes("\n") ? undefined : lineBreakAt(start);
     const replacement = withBreaks(eol);
     if (index > 0) limits.addRepeated(replacement);
@@ -114,7 +100,7 @@ function startsInIndent(text: string): (place: Place) => boolean {
 
 const NONE: Match = { regions: [], ignoring: undefined };
 
-type Place = Omit<Region, "replacement">;
+type Place = Omit<TextEdit, "replacement">;
 
 function placesOf(text: string, wanted: string, limits: EditLimits): Place[] {
   const found: Place[] = [];
@@ -178,7 +164,7 @@ function matchLines(text: string, oldText: string, newText: string, limits: Edit
     lines.slice(first, first + wanted.length).map(({ start, end }) => text.slice(start, end));
   const lineBreakAt = lineBreakFinder(text);
   let firstPlace: number | undefined;
-  const place = (first: number, withBreaks: (eol: string | undefined) => string): Region => {
+  const place = (first: number, withBreaks: (eol: string | undefined) => string): TextEdit => {
     const { start, end } = spanOf(lines, first, wanted.length, closed);
     const replacement = withBreaks(lineBreakAt(start));
     limits.addPlace();
@@ -191,7 +177,7 @@ function matchLines(text: string, oldText: string, newText: string, limits: Edit
     place(first, lineBreakVariants(keepLines(newText, wanted, linesAt(first), trimEnd))),
   );
   if (trailing.length > 0) return { regions: trailing, ignoring: "trailing blanks" };
-  const fitted = (simplify: (line: string) => string, change?: LineChange): Region[] =>
+  const fitted = (simplify: (line: string) => string, change?: LineChange): TextEdit[] =>
     find(simplify === trimEnd ? (line) => line.trim() : simplify).flatMap((first) => {
       const actual = linesAt(first);
       const indents = indentMap(wanted, actual);

@@ -1,6 +1,4 @@
-import { quote } from "@agent/core/toolkit";
-import { diffLines } from "./diff.js";
-import { lineStart, newlinesBetween, nextLine } from "./textLines.js";
+import { diffLines, lineStart, newlinesBetween, nextLine, quote } from "@agent/core/toolkit";
 
 const LONGEST_SHOWN = 160;
 const MAX_LINES_SHOWN = 40;

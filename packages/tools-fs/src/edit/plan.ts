@@ -1,15 +1,13 @@
-import { countOf, quote } from "@agent/core/toolkit";
+import { applyEdits, countOf, lineStart, newlinesBetween, quote, type TextEdit } from "@agent/core/toolkit";
 import { checkBlocks } from "./blocks.js";
-import { applied } from "./diff.js";
 import { fileKind, isDocument } from "./fileKind.js";
 import { type LiteralFinder, literalFinder } from "./literals.js";
-import { EditLimits, findMatch, type Match, type Region } from "./match.js";
+import { EditLimits, findMatch, type Match } from "./match.js";
 import { nearestPlaces } from "./nearestPlaces.js";
 import { findPlaceholder } from "./placeholders.js";
 import { newTextProblem, type Rewritten, rewrittenTexts } from "./rewritten.js";
 import { regionSettler } from "./settle.js";
 import type { TextFile } from "./textFile.js";
-import { lineStart, newlinesBetween } from "./textLines.js";
 
 const MAX_PLACES_NAMED = 10;
 const NOWHERE = { start: 0, end: 0 };
@@ -25,7 +23,7 @@ export interface Edit {
 
 /** All changes of one call, sorted, none overlapping. */
 export interface EditPlan {
-  readonly regions: readonly Region[];
+  readonly regions: readonly TextEdit[];
   /** The differences that were ignored, one sentence per edit that did not match exactly. */
   readonly remarks: readonly string[];
 }
@@ -55,7 +53,7 @@ export function planEdits(file: TextFile, edits: readonly Edit[], path: string):
     return regions.map(settle);
   });
   const regions = found.flat().sort((a, b) => a.start - b.start);
-  const nameOf = (region: Region): string | undefined =>
+  const nameOf = (region: TextEdit): string | undefined =>
     edits[found.findIndex((regions) => regions.includes(region))]?.name;
   for (const [index, region] of regions.entries()) {
     const next = regions[index + 1];
@@ -65,7 +63,7 @@ export function planEdits(file: TextFile, edits: readonly Edit[], path: string):
       );
     }
   }
-  if (file.isDecoded) checkBlocks(file.text, applied(file.text, regions), path);
+  if (file.isDecoded) checkBlocks(file.text, applyEdits(file.text, regions), path);
   return { regions, remarks: [...remarks] };
 }
 
@@ -108,7 +106,7 @@ function findEdit(
 }
 
 /** Whether a reading of the old text may mean this place. */
-function isReadAt(text: string, { isLines, line }: Rewritten, { start, end }: Region): boolean {
+function isReadAt(text: string, { isLines, line }: Rewritten, { start, end }: TextEdit): boolean {
   if (line !== undefined && newlinesBetween(text, 0, start) + 1 !== line) return false;
   if (!isLines) return true;
   const isAtStart = text.slice(lineStart(text, start), start).trim() === "";
@@ -145,7 +143,7 @@ function absent(file: TextFile, edit: Edit): Error {
   return new Error(`${edit.name} was not found; nothing was changed. ${hint}`);
 }
 
-function ambiguous(file: TextFile, edit: Edit, regions: readonly Region[]): Error {
+function ambiguous(file: TextFile, edit: Edit, regions: readonly TextEdit[]): Error {
   let [counted, line] = [0, 1];
   const named = regions.slice(0, MAX_PLACES_NAMED).map(({ start }) => {
     line += newlinesBetween(file.text, counted, start);

@@ -1,6 +1,7 @@
+import { newlinesBetween } from "@agent/core/toolkit";
 import { codeOf, literalLines } from "./code.js";
 import type { FileKind } from "./fileKind.js";
-import { contentLines, newlinesBetween } from "./textLines.js";
+import { contentLines } from "./textLines.js";
 
 /** Both texts of an edit in another interpretation, and what was changed. */
 export interface Rewritten {

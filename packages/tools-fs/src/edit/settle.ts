@@ -1,8 +1,8 @@
+import type { TextEdit } from "@agent/core/toolkit";
 import { codeOf, literalLines } from "./code.js";
 import type { FileKind } from "./fileKind.js";
 import { checkBody, checkMargin, indentWriter } from "./indentation.js";
 import type { LiteralFinder } from "./literals.js";
-import type { Region } from "./match.js";
 import { lineBreakFinder } from "./textLines.js";
 import { isTypographic, plainTypography } from "./typography.js";
 
@@ -36,7 +36,7 @@ export function regionSettler(
   edit: EditTexts,
   remarks: Set<string>,
   literalAt: LiteralFinder,
-): (region: Region) => Region {
+): (region: TextEdit) => TextEdit {
   const { oldText, newText } = edit;
   const hasReturns = newText.includes("\r\n");
   const indents = edit.isDocument ? undefined : indentWriter(oldText, newText, text);

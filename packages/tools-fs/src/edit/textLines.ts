@@ -1,5 +1,3 @@
-const NEWLINE = 10;
-
 /** One line of a text: its characters are `start`…`end`, the next line starts at `next`. */
 export interface Line {
   readonly start: number;
@@ -19,36 +17,6 @@ export function linesOf(text: string): Line[] {
     start = next;
   }
   return lines;
-}
-
-/** The number of newlines from `start` to `end`. Builds no array of lines: a file may have tens of millions. */
-export function newlinesBetween(text: string, start: number, end: number): number {
-  let count = 0;
-  for (let at = start; at < end; at++) if (text.charCodeAt(at) === NEWLINE) count++;
-  return count;
-}
-
-/** The start of the line that contains a position, or of the line `linesBack` lines before it. */
-export function lineStart(text: string, position: number, linesBack = 0): number {
-  let start = position;
-  for (let line = 0; line <= linesBack; line++) {
-    // Step over the line break, to the line before it.
-    if (line > 0) start--;
-    if (start <= 0) return 0;
-    start = text.lastIndexOf("\n", start - 1) + 1;
-  }
-  return start;
-}
-
-/** The start of the line after the one that contains a position, or of the line `linesOn` lines further. */
-export function nextLine(text: string, position: number, linesOn = 0): number {
-  let end = position;
-  for (let line = 0; line <= linesOn; line++) {
-    const newline = text.indexOf("\n", end);
-    if (newline === -1) return text.length;
-    end = newline + 1;
-  }
-  return end;
 }
 
 /** The text with every line ending replaced with `eol`. */

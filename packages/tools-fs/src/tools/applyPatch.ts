@@ -2,9 +2,7 @@ import { lstatSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type CallDescription, defineTool, type FileDiff, type ToolCall } from "@agent/core";
-import { countOf, errorMessage, requireString } from "@agent/core/toolkit";
-import { compactDiff } from "../edit/diff.js";
-import { differingRegion, fileDiff, showsAll } from "../edit/fileDiff.js";
+import { compactDiff, countOf, errorMessage, fileDiff, requireString } from "@agent/core/toolkit";
 import { asTextFile, type TextFile } from "../edit/textFile.js";
 import { fsError } from "../errors/fsError.js";
 import { applyChunks } from "../patch/applyChunks.js";
@@ -18,7 +16,7 @@ import { checkWorkspace, Workspace, type WorkspaceStep } from "../workspace.js";
 import { changedSinceShown, isReadWithApproval, versionOf } from "../write/fileVersion.js";
 import { replaceFile } from "../write/replaceFile.js";
 import { WRITES } from "./capabilities.js";
-import { approvedCall, describeSteps } from "./describeSteps.js";
+import { approvedCall, describeSteps, showsAll } from "./describeSteps.js";
 
 const EMPTY = asTextFile(Buffer.alloc(0));
 
@@ -313,9 +311,8 @@ async function revert(workspace: Workspace, done: readonly PatchedFile[]): Promi
 function diffOf(workspace: Workspace, file: PatchedFile): FileDiff {
   const { target, whole, file: own, text, movedFrom } = file;
   const before = whole ? own.text : "";
-  const regions = differingRegion(before, text ?? "");
   const change = text === undefined ? "deleted" : movedFrom ? "moved" : whole ? "edited" : "created";
-  const diff = fileDiff(target, change, before, regions, own.toShown);
+  const diff = fileDiff(target, before, text ?? "", { change, toShown: own.toShown });
   return movedFrom === undefined ? diff : { ...diff, oldPath: workspace.locateEntry(movedFrom) };
 }
 
@@ -352,7 +349,7 @@ function report({ path, whole, file, text, movedFrom }: PatchedFile): string {
     return `Moved ${showPath(movedFrom)} to ${showPath(path)}${whole ? ", which it replaced" : ""}`;
   }
   if (!whole) return `Created ${showPath(path)} (${countOf(text.split("\n").length - 1, "line")})`;
-  return `Edited ${showPath(path)}\n${file.toShown(compactDiff(file.text, differingRegion(file.text, text)))}`;
+  return `Edited ${showPath(path)}\n${file.toShown(compactDiff(file.text, text))}`;
 }
 
 function missing(path: string): Error {

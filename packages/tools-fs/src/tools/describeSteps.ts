@@ -1,4 +1,4 @@
-import type { CallDescription, CallTarget, ToolCall } from "@agent/core";
+import type { CallDescription, CallTarget, FileDiff, ToolCall } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import type { Workspace, WorkspaceStep } from "../workspace.js";
 
@@ -27,6 +27,11 @@ export function describeSteps(
     targets: steps.map(toTarget),
     needs: steps.flatMap((step) => workspace.findNeeds(step)),
   };
+}
+
+/** Whether a diff shows every change. */
+export function showsAll({ hunks, more }: FileDiff): boolean {
+  return hunks.length > 0 && more === undefined;
 }
 
 /** A call as it would run with the user's approval. */

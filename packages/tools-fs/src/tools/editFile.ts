@@ -1,7 +1,14 @@
 import { type CallDescription, defineTool, type ToolCall } from "@agent/core";
-import { countOf, describeValue, isRecord, optionalBoolean, requireString } from "@agent/core/toolkit";
-import { applied, compactDiff } from "../edit/diff.js";
-import { fileDiff, showsAll } from "../edit/fileDiff.js";
+import {
+  applyEdits,
+  compactDiff,
+  countOf,
+  describeValue,
+  fileDiff,
+  isRecord,
+  optionalBoolean,
+  requireString,
+} from "@agent/core/toolkit";
 import { type Edit, planEdits } from "../edit/plan.js";
 import { asTextFile } from "../edit/textFile.js";
 import { missingError } from "../errors/missing.js";
@@ -13,7 +20,7 @@ import { assertShown, isReadWithApproval, readVersion, versionOf } from "../writ
 import { replaceFile } from "../write/replaceFile.js";
 import { requireWellFormedText } from "../write/wellFormedText.js";
 import { WRITES } from "./capabilities.js";
-import { approvedCall, describeSteps } from "./describeSteps.js";
+import { approvedCall, describeSteps, showsAll } from "./describeSteps.js";
 
 const OLD_TEXT = { type: "string", description: "Text to replace; it must occur exactly once" } as const;
 const NEW_TEXT = { type: "string", description: "Text to put in its place" } as const;
@@ -77,7 +84,7 @@ export function editFileTool(workspace = new Workspace()) {
           return { changes: [], basis: (await readVersion(workspace, target, path, call)).token };
         }
         const { file, regions, whole } = await plan(workspace, path, target, readEdits(input), call);
-        const diff = fileDiff(workspace.locateEntry(path), "edited", file.text, regions, file.toShown);
+        const diff = fileDiff(workspace.locateEntry(path), file.text, regions, { toShown: file.toShown });
         const { token } = versionOf(workspace, target, whole);
         return { changes: [diff], basis: token, ...(showsAll(diff) && { shows: SHOWN }) };
       } catch (error) {
@@ -114,7 +121,7 @@ async function edit(
     signal: call?.signal,
   });
   if (call?.wantsView) {
-    const diff = fileDiff(workspace.locateEntry(path), "edited", file.text, regions, file.toShown);
+    const diff = fileDiff(workspace.locateEntry(path), file.text, regions, { toShown: file.toShown });
     call.report?.({ ok: true, view: { type: "diff", files: [diff] } });
   }
   const said = remark === undefined ? remarks : [...remarks, remark];
@@ -142,7 +149,7 @@ async function plan(
   }
 
   const { regions, remarks } = planEdits(file, edits, target);
-  const content = file.toBytes(applied(file.text, regions));
+  const content = file.toBytes(applyEdits(file.text, regions));
   if (content.equals(bytes)) throw new Error(`The edit would change nothing in ${showPath(path)}.`);
   if (protection.hasContentRule(target)) {
     protection.checkContent(target, bytes.toString("utf8"), content.toString("utf8"), call?.granted);
@@ -155,7 +162,7 @@ function edited(before: string | undefined, args: Readonly<Record<string, unknow
   const file = before === undefined ? undefined : asTextFile(Buffer.from(before));
   if (file === undefined) return undefined;
   try {
-    return applied(file.text, planEdits(file, readEdits(args), requireString(args, "path")).regions);
+    return applyEdits(file.text, planEdits(file, readEdits(args), requireString(args, "path")).regions);
   } catch {
     // `execute` reports why.
     return undefined;

@@ -1,8 +1,7 @@
 import { lstatSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { defineTool, type FileDiff, type ToolCall } from "@agent/core";
-import { requireString } from "@agent/core/toolkit";
-import { fileDiff } from "../edit/fileDiff.js";
+import { fileDiff, requireString } from "@agent/core/toolkit";
 import { asTextFile } from "../edit/textFile.js";
 import { fsError, isMissing } from "../errors/fsError.js";
 import { showPath } from "../paths/pathText.js";
@@ -84,8 +83,7 @@ async function removeEntry(
 function deletion(path: string, version: FileVersion | undefined): FileDiff {
   const file = version?.whole && asTextFile(version.whole.bytes);
   const text = file?.isDecoded ? file.text : "";
-  const regions = text === "" ? [] : [{ start: 0, end: text.length, replacement: "" }];
-  return fileDiff(path, "deleted", text, regions);
+  return fileDiff(path, text, "", { change: "deleted" });
 }
 
 function incomplete(path: string, { removed, left, causes }: Removal): Error {

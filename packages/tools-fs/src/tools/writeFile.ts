@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import { type CallDescription, defineTool, type FileDiff, type ToolCall } from "@agent/core";
-import { countOf, requireString } from "@agent/core/toolkit";
-import { differingRegion, fileDiff, showsAll } from "../edit/fileDiff.js";
+import { countOf, fileDiff, requireString } from "@agent/core/toolkit";
 import { asTextFile } from "../edit/textFile.js";
 import { fsError } from "../errors/fsError.js";
 import { namesDirectory, showPath } from "../paths/pathText.js";
@@ -18,7 +17,7 @@ import {
 import { type Basis, replaceFile } from "../write/replaceFile.js";
 import { requireWellFormedText } from "../write/wellFormedText.js";
 import { WRITES } from "./capabilities.js";
-import { approvedCall, describeSteps } from "./describeSteps.js";
+import { approvedCall, describeSteps, showsAll } from "./describeSteps.js";
 
 const PATHS = ["path"] as const;
 const INPUT = {
@@ -133,7 +132,7 @@ function diffOf(
   if (info !== undefined && !file?.isDecoded) return undefined;
   const before = file?.text ?? "";
   const change = info === undefined ? "created" : "edited";
-  return fileDiff(workspace.locateEntry(path), change, before, differingRegion(before, content));
+  return fileDiff(workspace.locateEntry(path), before, content, { change });
 }
 
 /** The version that the user saw. Throws if the file has changed since. */

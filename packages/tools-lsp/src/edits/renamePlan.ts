@@ -2,12 +2,19 @@ import { createHash } from "node:crypto";
 import { accessSync, constants, lstatSync, readFileSync } from "node:fs";
 import { basename, sep } from "node:path";
 import type { FileDiff, PackHost } from "@agent/core";
-import { errorMessage, quote, writeFileAtomic } from "@agent/core/toolkit";
+import {
+  applyEdits,
+  errorMessage,
+  fileDiff,
+  quote,
+  type TextEdit,
+  writeFileAtomic,
+} from "@agent/core/toolkit";
 import type { DocumentEdits } from "../protocol/messages.js";
 import { type LanguageServer, pathOf } from "../server/languageServer.js";
 import { isBelow, type Servers, type Slot } from "../server/servers.js";
 import { shownPath } from "./report.js";
-import { applyReplacements, diffOf, type Replacement, replacementsOf } from "./textEdits.js";
+import { editsOf } from "./textEdits.js";
 import { indexOfWord, wholeWords } from "./words.js";
 
 const MAX_FILES = 500;
@@ -78,24 +85,24 @@ export function planRename(
     const before = readFileSync(path);
     const whole = decode(before, shownPath(path, servers.guard.base));
     const text = whole.startsWith(BOM) ? whole.slice(1) : whole;
-    let replacements: ReturnType<typeof replacementsOf>;
+    let found: readonly TextEdit[];
     try {
-      replacements = replacementsOf(text, changes);
+      found = editsOf(text, changes);
     } catch {
       stale.push(path);
       continue;
     }
-    if (!replacements.every((one) => isRename(text, one, names))) {
+    if (!found.every((one) => isRename(text, one, names))) {
       stale.push(path);
       continue;
     }
-    const renamed = applyReplacements(text, replacements);
+    const renamed = applyEdits(text, found);
     files.push({
       path,
       before,
       after: Buffer.from(whole.startsWith(BOM) ? BOM + renamed : renamed, "utf8"),
-      places: replacements.length,
-      diff: diffOf(path, text, replacements),
+      places: found.length,
+      diff: fileDiff(path, text, found),
     });
   }
   if (stale.length > 0) throw new StaleText(stale, servers.guard.base);
@@ -113,12 +120,12 @@ export function planRename(
  */
 function isRename(
   text: string,
-  { start, end, newText }: Replacement,
+  { start, end, replacement }: TextEdit,
   { oldName, newName }: RenamedSymbol,
 ): boolean {
   const [from, to] = wholeWords(text, start, end);
   const before = text.slice(from, to);
-  const after = text.slice(from, start) + newText + text.slice(end, to);
+  const after = text.slice(from, start) + replacement + text.slice(end, to);
   const most = oldName.length + newName.length + MAX_ADDED;
   return (
     Math.max(before.length, after.length) <= most &&

@@ -31,20 +31,11 @@ export interface FoundSymbol {
 /** The description of a call that reads one file. */
 export function describeRead(servers: Servers, path: string, line?: number): CallDescription {
   try {
-    const entry = servers.guard.resolve(path, { follow: false });
-    const real = servers.guard.resolve(path);
-    if (servers.isSecret(real)) return { refusal: `${JSON.stringify(path)} is in a place of secrets.` };
-    return {
-      targets: [
-        {
-          type: "file",
-          path: entry,
-          ...(real !== entry && { realPath: real }),
-          access: "read",
-          ...(line !== undefined && { line }),
-        },
-      ],
-    };
+    const target = servers.guard.target(path, "read");
+    if (servers.isSecret(target.realPath ?? target.path)) {
+      return { refusal: `${JSON.stringify(path)} is in a place of secrets.` };
+    }
+    return { targets: [{ ...target, ...(line !== undefined && { line }) }] };
   } catch (error) {
     return { refusal: (error as Error).message };
   }

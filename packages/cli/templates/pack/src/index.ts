@@ -3,7 +3,7 @@ import { createPathGuard } from "@agent/core/toolkit";
 import { greet } from "./tools/greet.js";
 import { writeNote } from "./tools/writeNote.js";
 
-export const { packName, packApiVersion, secrets, needs, register } = definePack({
+export const { packName, packApiVersion, secrets, needs, followsDirectory, register } = definePack({
   name: "__NAME__",
   // Users who add the pack see what it declares, and it gets nothing else. A tool that connects also declares the hosts and the
   // keys: needs: { hosts: ["api.example.com"] }, secrets: ["EXAMPLE_TOKEN"]
@@ -17,9 +17,11 @@ export const { packName, packApiVersion, secrets, needs, register } = definePack
       },
     },
   },
+  // An editor or a server may work in another directory than that of the process: `directory`.
+  followsDirectory: true,
   // Called for each agent that uses the pack. It only creates the tools: nothing starts before a call.
-  setup: ({ options }) => ({
-    tools: [greet, off(writeNote(createPathGuard(options.root)))], // writes: the user opts in
+  setup: ({ options, directory }) => ({
+    tools: [greet, off(writeNote(createPathGuard(options.root, directory)))], // writes: the user opts in
   }),
 });
 

@@ -93,6 +93,42 @@ test("refuses a NUL with or without a root, and a missing root immediately", () 
   expect(() => createPathGuard(join(root, "nowhere"))).toThrow("cannot be used");
 });
 
+test("names the target of a call by its entry and by what a link there leads to", () => {
+  const { root, outside } = scene();
+  mkdirSync(join(root, "real"));
+  symlinkSync("real", join(root, "directory"));
+  symlinkSync("real/file", join(root, "link"));
+  symlinkSync(outside, join(root, "away"));
+  symlinkSync(join(root, "real"), join(outside, "back"));
+  const [file, real] = [join(root, "real/file"), join(root, "real")];
+  for (const guard of [createPathGuard(), createPathGuard(root)]) {
+    expect(guard.target(join(root, "directory/file"), "write")).toEqual({
+      type: "file",
+      path: file,
+      access: "write",
+    });
+    const link = { type: "file", path: join(root, "link"), realPath: file };
+    expect(guard.target(join(root, "link"), "read")).toEqual({ ...link, access: "read" });
+    expect(guard.target(join(root, "link"), "delete")).toEqual({
+      type: "file",
+      path: join(root, "link"),
+      access: "delete",
+    });
+    // A link from outside to the root.
+    expect(guard.target(join(outside, "back"), "read")).toMatchObject({
+      path: join(outside, "back"),
+      realPath: real,
+    });
+  }
+  const confined = createPathGuard(root);
+  expect(() => confined.target(join(root, "away/secret"), "write")).toThrow("is outside");
+  expect(() => confined.target(join(root, "away"), "read")).toThrow("is outside");
+  expect(confined.target(join(root, "away"), "delete").path).toBe(join(root, "away"));
+  expect(() => confined.target("a", "execute" as never)).toThrow(
+    'access must be "read", "write" or "delete"',
+  );
+});
+
 test("makes every path absolute without a root", () => {
   const guard = createPathGuard();
   expect(guard.resolve("x")).toBe(join(process.cwd(), "x"));

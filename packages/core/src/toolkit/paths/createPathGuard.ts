@@ -1,9 +1,11 @@
 import { canonicalPath, isInside, quote, quotePath, windowsNameProblem } from "@agent/internal";
+import type { FileTarget } from "../../tools/callDescription.js";
 import { nodeFs, nodePath } from "../files/nodeModules.js";
-import { checkObject, checkText } from "../hostOptions/checks.js";
+import { checkObject, checkText, invalidArgument } from "../hostOptions/checks.js";
 
 // As a path, a URL would silently mean a directory named "file:" in the working directory.
 const FILE_URL = /^file:\//i;
+const ACCESSES: readonly FileTarget["access"][] = ["read", "write", "delete"];
 
 /** Resolves a path argument to an absolute path, and refuses paths outside the root, if there is one. */
 export interface PathGuard {
@@ -17,6 +19,11 @@ export interface PathGuard {
    * (to remove or rename the symlink itself).
    */
   resolve(path: string, options?: { readonly follow?: boolean }): string;
+  /**
+   * The target of a call on this path, for `describe`: the canonical directory with the last component as written, and what a
+   * symlink there leads to, so that rules for either hold. Deleting a symlink leaves what it leads to. Throws like `resolve`.
+   */
+  target(path: string, access: FileTarget["access"]): FileTarget;
   /** Whether an absolute, canonical path is inside the root. Always true without one. */
   contains(canonicalPath: string): boolean;
 }
@@ -32,6 +39,7 @@ export interface PathGuard {
  *
  * const guard = createPathGuard(process.cwd());
  * console.log(guard.contains(guard.resolve("notes/today.md"))); // true
+ * console.log(guard.target("notes/today.md", "write").access); // write
  * try {
  *   guard.resolve("../someone-else");
  * } catch {
@@ -72,8 +80,28 @@ class RootGuard implements PathGuard {
   }
 
   resolve(path: string, options: { readonly follow?: boolean } = {}): string {
-    checkText("path", path);
     checkObject("options", options);
+    const absolute = this.#absolute(path);
+    if (this.root === undefined) return absolute;
+    const canonical = options.follow === false ? entryOf(absolute) : canonicalPath(absolute);
+    if (!this.contains(canonical)) {
+      throw new Error(
+        `${quotePath(path)} is outside ${quotePath(this.root)}, and only paths inside it are allowed.`,
+      );
+    }
+    return canonical;
+  }
+
+  target(path: string, access: FileTarget["access"]): FileTarget {
+    if (!ACCESSES.includes(access)) throw invalidArgument("access", '"read", "write" or "delete"', access);
+    const resolved = this.resolve(path, { follow: access !== "delete" });
+    const entry = entryOf(this.#absolute(path));
+    const realPath = access === "delete" ? entry : canonicalPath(resolved);
+    return { type: "file", path: entry, ...(realPath !== entry && { realPath }), access };
+  }
+
+  #absolute(path: string): string {
+    checkText("path", path);
     if (path.includes("\0")) throw new Error(`The path ${quote(path)} contains a NUL character.`);
     if (!path.isWellFormed()) {
       // A lone surrogate would become U+FFFD in the system call, which is another file name.
@@ -84,19 +112,13 @@ class RootGuard implements PathGuard {
     if (FILE_URL.test(path)) {
       throw new Error(`${quote(path)} is a URL, not a path. Pass the plain path instead.`);
     }
-    const absolute = nodePath.isAbsolute(path) ? nodePath.resolve(path) : nodePath.resolve(this.base, path);
-    if (this.root === undefined) return absolute;
-    const canonical =
-      options.follow === false
-        ? nodePath.resolve(canonicalPath(nodePath.dirname(absolute)), nodePath.parse(absolute).base)
-        : canonicalPath(absolute);
-    if (!this.contains(canonical)) {
-      throw new Error(
-        `${quotePath(path)} is outside ${quotePath(this.root)}, and only paths inside it are allowed.`,
-      );
-    }
-    return canonical;
+    return nodePath.isAbsolute(path) ? nodePath.resolve(path) : nodePath.resolve(this.base, path);
   }
+}
+
+/** The canonical directory of an absolute path with the last component as written. */
+function entryOf(absolute: string): string {
+  return nodePath.resolve(canonicalPath(nodePath.dirname(absolute)), nodePath.parse(absolute).base);
 }
 
 /**

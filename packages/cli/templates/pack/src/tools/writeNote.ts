@@ -1,6 +1,8 @@
-import { appendFile } from "node:fs/promises";
+import { appendFile, readFile } from "node:fs/promises";
 import { defineTool } from "@agent/core";
-import type { PathGuard } from "@agent/core/toolkit";
+import { fileDiff, type PathGuard } from "@agent/core/toolkit";
+
+const lineOf = (text: string): string => `${text.trimEnd()}\n`;
 
 /** Appends a line to a file that `paths` allows. */
 export const writeNote = (paths: PathGuard) =>
@@ -17,8 +19,18 @@ export const writeNote = (paths: PathGuard) =>
       additionalProperties: false,
     },
     capabilities: ["write"],
+    pathArguments: ["path"],
+    // What the call changes: users' rules and the undo of the chat need it.
+    describe: ({ path }) => ({ targets: [paths.target(path, "write")] }),
+    // What the question shows.
+    async preview({ path, text }) {
+      const file = paths.resolve(path);
+      const before = await readFile(file, "utf8").catch(() => "");
+      const change = before === "" ? "created" : "edited";
+      return { changes: [fileDiff(file, before, before + lineOf(text), { change })], shows: ["text"] };
+    },
     async execute({ path, text }) {
-      await appendFile(paths.resolve(path), `${text.trimEnd()}\n`);
+      await appendFile(paths.resolve(path), lineOf(text));
       return `Added a line to ${path}`;
     },
   });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { compactDiff } from "./diff.js";
-import { differingRegion, fileDiff } from "./fileDiff.js";
+import { compactDiff, editsOf } from "./compactDiff.js";
+import { fileDiff } from "./fileDiff.js";
 
 const lines = (count: number, name = "line"): string[] =>
   Array.from({ length: count }, (_, at) => `${name} ${at + 1}`);
 const TEXT = `${lines(12).join("\n")}\n`;
 
-/** The regions in which `TEXT`, or another text, has each of these words, with its replacement. */
-function regions(changes: Readonly<Record<string, string>>, text = TEXT) {
+/** The edits in which `TEXT`, or another text, has each of these words, with its replacement. */
+function editsWith(changes: Readonly<Record<string, string>>, text = TEXT) {
   return Object.entries(changes).map(([word, replacement]) => {
     const start = text.indexOf(word);
     return { start, end: start + word.length, replacement };
@@ -16,7 +16,7 @@ function regions(changes: Readonly<Record<string, string>>, text = TEXT) {
 
 describe("compactDiff", () => {
   test("shows each change with two lines of context, and shifted line numbers after an insertion", () => {
-    const changes = regions({ "line 2\n": "line 2\nnew\n", "line 10": "line X" });
+    const changes = editsWith({ "line 2\n": "line 2\nnew\n", "line 10": "line X" });
     expect(compactDiff(TEXT, changes)).toBe(
       [
         "@@ -1,4 +1,5 @@",
@@ -37,7 +37,7 @@ describe("compactDiff", () => {
   });
 
   test("joins changes whose context touches, also several in one line", () => {
-    const changes = regions({ "ine 3": "INE 3", "line 5": "five", "line 8": "eight" });
+    const changes = editsWith({ "ine 3": "INE 3", "line 5": "five", "line 8": "eight" });
     expect(compactDiff(TEXT, changes)).toBe(
       [
         "@@ -1,10 +1,10 @@",
@@ -57,7 +57,7 @@ describe("compactDiff", () => {
       ].join("\n"),
     );
     const oneLine = "abcdef\n";
-    expect(compactDiff(oneLine, regions({ b: "B", e: "E" }, oneLine))).toBe(
+    expect(compactDiff(oneLine, editsWith({ b: "B", e: "E" }, oneLine))).toBe(
       "@@ -1,1 +1,1 @@\n-abcdef\n+aBcdEf",
     );
   });
@@ -86,7 +86,7 @@ describe("compactDiff", () => {
 describe("fileDiff", () => {
   test("counts all lines and shows those that fit, of a hunk that is cut its first ones", () => {
     const text = `${lines(3000, "a line of some length with the number").join("\n")}\n`;
-    const diff = fileDiff("a.txt", "edited", text, [{ start: 0, end: text.length, replacement: "" }]);
+    const diff = fileDiff("a.txt", text, [{ start: 0, end: text.length, replacement: "" }]);
     const [hunk] = diff.hunks;
     expect(diff).toMatchObject({ added: 0, removed: 3000 });
     expect(diff.hunks).toHaveLength(1);
@@ -102,23 +102,23 @@ describe("fileDiff", () => {
     ["a\nb\n", "a\nb", "new"],
     ["a\nb\n", "a\nc\n", undefined],
   ])("reports whether the last lines of %j and %j lack a newline", (before, after, open) => {
-    const { hunks } = fileDiff("a.txt", "edited", before, differingRegion(before, after));
+    const { hunks } = fileDiff("a.txt", before, after);
     expect(hunks).toHaveLength(1);
     expect(hunks[0]?.noFinalNewline).toBe(open);
     expect(hunks[0]?.lines.some((line) => /[\n\r]/.test(line))).toBe(false);
   });
 
   test("shows a carriage return only where not every line has one", () => {
-    const { hunks } = fileDiff("a.txt", "edited", "a\r\nb\r\n", differingRegion("a\r\nb\r\n", "a\r\nc\r\n"));
+    const { hunks } = fileDiff("a.txt", "a\r\nb\r\n", "a\r\nc\r\n");
     expect(hunks[0]?.lines).toEqual([" a", "-b", "+c"]);
-    const mixed = fileDiff("a.txt", "edited", "a\r\nb\r\n", differingRegion("a\r\nb\r\n", "a\r\nb\n"));
+    const mixed = fileDiff("a.txt", "a\r\nb\r\n", "a\r\nb\n");
     expect(mixed.hunks[0]?.lines).toEqual([" a\r", "-b\r", "+b"]);
   });
 
   test("splits changes far apart into hunks with the line numbers of both sides", () => {
     const before = `${lines(20).join("\n")}\n`;
     const after = before.replace("line 2\n", "").replace("line 15\n", "line 15\nnew\nnewer\n");
-    const { hunks, added, removed } = fileDiff("a.txt", "edited", before, differingRegion(before, after));
+    const { hunks, added, removed } = fileDiff("a.txt", before, after);
     expect([added, removed]).toEqual([2, 1]);
     expect(hunks.map(({ oldStart, newStart }) => [oldStart, newStart])).toEqual([
       [1, 1],
@@ -132,7 +132,7 @@ test.each([
   ["a\nb\nc\n", "a\nB\nc\n", { start: 2, end: 4, replacement: "B\n" }],
   ["a\na\n", "a\n", { start: 2, end: 4, replacement: "" }],
   ["", "a\n", { start: 0, end: 0, replacement: "a\n" }],
-])("finds the lines in which %j and %j differ", (before, after, region) => {
-  expect(differingRegion(before, after)).toEqual([region]);
-  expect(differingRegion(before, before)).toEqual([]);
+])("finds the lines in which %j and %j differ", (before, after, edit) => {
+  expect(editsOf(before, after)).toEqual([edit]);
+  expect(editsOf(before, before)).toEqual([]);
 });

@@ -1,25 +1,42 @@
-import type { DiffHunk, FileDiff } from "@agent/core";
-import { applied, CONTEXT_LINES, diffLines, groupByLines } from "./diff.js";
-import type { Region } from "./match.js";
+import type { DiffHunk, FileDiff } from "../../tools/callDescription.js";
+import { applyEdits, CONTEXT_LINES, diffLines, editsOf, groupByLines, type TextEdit } from "./compactDiff.js";
 
 /** The maximum size of one diff for a display. Further lines are only counted. */
 const MAX_CHARACTERS = 64 * 1024;
 /** Marks a last line without a newline while lines are compared. */
 const NO_NEWLINE = "\n";
 
-/** The diff of a file in which `regions` of its text are replaced. `toShown` makes a line readable. */
+export interface FileDiffOptions {
+  /** Default: `edited`. */
+  readonly change?: FileDiff["change"];
+  /** Makes a line readable. Default: it is shown as it is. */
+  readonly toShown?: (line: string) => string;
+}
+
+/**
+ * The diff of a file, for a preview or a view. The change is its whole new text, or its edits, which are sorted and do not
+ * overlap. A created file has no text before, a deleted one no text after.
+ *
+ * @example
+ * ```ts
+ * import { fileDiff } from "@agent/core/toolkit";
+ *
+ * const diff = fileDiff("/project/a.txt", "one\ntwo\nthree\n", "one\n2\nthree\n");
+ * console.log(diff.hunks[0]?.lines.join(" | ")); //  one | -two | +2 |  three
+ * console.log(diff.added, diff.removed); // 1 1
+ * ```
+ */
 export function fileDiff(
   path: string,
-  change: FileDiff["change"],
   text: string,
-  regions: readonly Region[],
-  toShown: (line: string) => string = (line) => line,
+  changed: string | readonly TextEdit[],
+  { change = "edited", toShown = (line) => line }: FileDiffOptions = {},
 ): FileDiff {
   const hunks: DiffHunk[] = [];
   let [added, removed, more, left] = [0, 0, 0, MAX_CHARACTERS];
-  for (const group of groupByLines(text, regions)) {
+  for (const group of groupByLines(text, editsOf(text, changed))) {
     const before = text.slice(group.start, group.end);
-    const after = applied(before, group.regions, group.start);
+    const after = applyEdits(before, group.edits, group.start);
     const open = group.end < text.length ? undefined : openSides(before, after);
     const marked = markLines(before, after, open);
     const first = group.first + 1;
@@ -39,28 +56,6 @@ export function fileDiff(
     removed += count(marked, "-");
   }
   return { path, change, added, removed, hunks, ...(more > 0 && { more }) };
-}
-
-/** Whether a diff shows every change. */
-export function showsAll({ hunks, more }: FileDiff): boolean {
-  return hunks.length > 0 && more === undefined;
-}
-
-/** The part of a text that differs from another text, as one region of whole lines; none if they are equal. */
-export function differingRegion(before: string, after: string): Region[] {
-  if (before === after) return [];
-  const [old, fresh] = [before.split(/(?<=\n)/), after.split(/(?<=\n)/)];
-  const shorter = Math.min(old.length, fresh.length);
-  let [first, last] = [0, 0];
-  while (first < shorter && old[first] === fresh[first]) first++;
-  while (last < shorter - first && old.at(-1 - last) === fresh.at(-1 - last)) last++;
-  const start = lengthOf(old.slice(0, first));
-  const end = before.length - lengthOf(old.slice(old.length - last));
-  return [{ start, end, replacement: fresh.slice(first, fresh.length - last).join("") }];
-}
-
-function lengthOf(lines: readonly string[]): number {
-  return lines.reduce((sum, line) => sum + line.length, 0);
 }
 
 type OpenSides = DiffHunk["noFinalNewline"];
