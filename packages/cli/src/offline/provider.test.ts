@@ -43,6 +43,15 @@ test("gives the same answer to the same conversation, streamed or not", async ()
   );
 });
 
+test("reads what the user wrote, not the notes and files that were added to it", async () => {
+  const agent = new Agent(new OfflineProvider(), { packs: [pack] });
+  await agent.chat("read a.txt");
+  const added = (text: string) => ({ type: "text" as const, text });
+  const note = added("<note>\n[The user reverted your changes to a.txt.]\n</note>");
+  const file = added('<file path="b.txt" lines="1-2">\nb\n</file>');
+  expect(await agent.chat([added("read a.txt"), file, note])).toBe("content of a");
+});
+
 test("lists in help what the enabled tools can do, third-party tools by their schema", async () => {
   const answer = await new Agent(new OfflineProvider(), { packs: [pack] }).chat("what can you do?");
   expect(answer).toContain("read lines 1-20 of README.md");

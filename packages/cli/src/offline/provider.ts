@@ -71,8 +71,11 @@ function finishedCalls(steps: readonly PlannedRound[], since: readonly ChatMessa
     .map((call: PlannedCall, index) => ({ call, result: contentText(results[index]?.content ?? "") }));
 }
 
-/** What the user wrote: files and notes come in parts after it. */
+/** What follows the words of the user in a message: notes and the content of files. */
+const ADDED = /\n<(?:note|file|directory)\b[^\n]*>\n/;
+
+/** What the user wrote. Parts that are all text arrive as one. */
 function ownWords(content: Content): string {
-  if (typeof content === "string") return content;
-  return contentText(content.slice(0, 1));
+  const text = contentText(typeof content === "string" ? content : content.slice(0, 1));
+  return text.split(ADDED, 1)[0] ?? "";
 }
