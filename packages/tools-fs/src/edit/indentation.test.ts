@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkBody, checkMargin, indentMap, reindent, tabWriter } from "./indentation.js";
+import { checkBody, checkMargin, indentMap, indentWriter, reindent } from "./indentation.js";
 
 describe("indentMap", () => {
   test("maps each indentation to the one in the file, and skips blank lines", () => {
@@ -104,7 +104,7 @@ describe("reindent", () => {
   });
 });
 
-describe("tabWriter", () => {
+describe("indentWriter", () => {
   const FILE = "a:\n\tb\n\t\tc\n";
 
   test.each([
@@ -112,7 +112,7 @@ describe("tabWriter", () => {
     ["a:\n", "a:\n    b\n        c\n", "a:\n\tb\n\t\tc\n"],
     ["\tb\n", "\tb\n\t  c\n", "\tb\n\t\tc\n"],
   ])("writes tabs for the blanks of a new text after %j", (oldText, newText, expected) => {
-    expect(tabWriter(oldText, newText, FILE)?.(newText)).toBe(expected);
+    expect(indentWriter(oldText, newText, FILE)?.write(newText)).toBe(expected);
   });
 
   test.each([
@@ -125,11 +125,11 @@ describe("tabWriter", () => {
     ["a condition of a makefile", "a:\n", "ifeq (a,b)\n  c\nendif\n", FILE],
     ["blanks that are not multiples of one step", "a:\n", "a:\n     b\n", FILE],
   ])("leaves alone %s", (_, oldText, newText, file) => {
-    expect(tabWriter(oldText, newText, file)).toBeUndefined();
+    expect(indentWriter(oldText, newText, file)).toBeUndefined();
   });
 
   test("refuses blanks that stand for fewer tabs than old_text has", () => {
-    expect(() => tabWriter("\t\tc\n", "  c\n", FILE)).toThrow("which old_text does not show");
+    expect(() => indentWriter("\t\tc\n", "  c\n", FILE)).toThrow("which old_text does not show");
   });
 });
 
