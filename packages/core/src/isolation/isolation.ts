@@ -5,6 +5,8 @@ import { join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { canonicalPath, errorMessage, withTimeout } from "@agent/internal";
 import type { ToolPack } from "../tools/pack.js";
+import { registerPack } from "../tools/registerPack.js";
+import { ToolRegistry } from "../tools/registry.js";
 import { HOOKS } from "../tools/services.js";
 import { HostNetwork } from "./hostNetwork.js";
 import { type IsolatedPackOptions, isolatedPack, loaderUrl, REGISTER_LIMIT_MS } from "./isolatedPack.js";
@@ -87,7 +89,9 @@ export class Isolation {
       const host = { ...NO_HOST, options, secrets };
       const found = await process.init({ url, host, ...loaderUrl(loader) }, REGISTER_LIMIT_MS);
       const manifest = withPlaces(readManifest(found), file);
-      return manifest.late.length === 0 ? manifest : await withLateTools(manifest, process);
+      const whole = manifest.late.length === 0 ? manifest : await withLateTools(manifest, process);
+      await checkRegisters(whole, file);
+      return whole;
     });
   }
 
@@ -164,6 +168,19 @@ function withPlaces(manifest: PackManifest, entry: string): PackManifest {
   const root = packageRoot(entry);
   const place = (file: string): string => relative(root, canonicalPath(file)).split(sep).join("/");
   return { ...manifest, skills: manifest.skills.map((skill) => ({ ...skill, file: place(skill.file) })) };
+}
+
+/** Throws if a host could not register the pack from its manifest, so that no one approves such a pack. */
+async function checkRegisters(manifest: PackManifest, entry: string): Promise<void> {
+  const registry = new ToolRegistry();
+  const enclosure = (): never => {
+    throw new Error("nothing is called");
+  };
+  try {
+    registerPack(registry, isolatedPack({ name: "pack", entry, manifest, grants: {}, enclosure }));
+  } finally {
+    await registry.dispose();
+  }
 }
 
 /** Adds the late tools, or the reasons why they did not load. */

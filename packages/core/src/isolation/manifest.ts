@@ -1,4 +1,4 @@
-import { describeValue, isRecord, quote } from "@agent/internal";
+import { describeValue, isRecord, LONGEST_TIMER_MS, quote } from "@agent/internal";
 import { formatPattern, parseHostPattern } from "../sandbox/hostPattern.js";
 import type { ToolKind } from "../tools/callDescription.js";
 import type { BackgroundJob, Diagnosis, PackAgent, PackNeeds, PackPrompt, PackSkill } from "../tools/pack.js";
@@ -147,7 +147,7 @@ function readHooks(value: unknown): ManifestHooks[] {
     if (timeoutMs !== undefined && !isNumber(timeoutMs)) throw wrong("timeoutMs of hooks", timeoutMs);
     const known = texts("the methods of hooks", methods);
     return {
-      ...(timeoutMs !== undefined && { timeoutMs: Number(timeoutMs) }),
+      ...(timeoutMs !== undefined && { timeoutMs: Math.min(Math.ceil(Number(timeoutMs)), LONGEST_TIMER_MS) }),
       methods: HOOKS.filter((method) => known.includes(method)),
     };
   });

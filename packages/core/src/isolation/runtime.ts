@@ -1,6 +1,7 @@
 // The process that an isolated pack runs in: it registers the pack and serves its calls over the channel.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Socket } from "node:net";
+import { LONGEST_TIMER_MS } from "@agent/internal";
 import type { CallHooks } from "../loop/hooks.js";
 import type { ToolResult } from "../tools/execution.js";
 import type {
@@ -12,8 +13,8 @@ import type {
   RegisterOptions,
   ToolPack,
 } from "../tools/pack.js";
-import { findMissingExport } from "../tools/packExports.js";
-import { HOOKS } from "../tools/services.js";
+import { checkPack } from "../tools/registerPack.js";
+import { checkServices, HOOKS } from "../tools/services.js";
 import type { ChildAgentAnswer, ExecutableTool, ToolCall } from "../tools/tool.js";
 import { FUNCTIONS, type ManifestTool, type PackManifest, PLAIN } from "./manifest.js";
 import {
@@ -30,7 +31,6 @@ import { writeThroughHost } from "./runtimeFiles.js";
 
 const MAX_ERROR_CHARACTERS = 4000;
 const MAX_STATE_BYTES = 64 * 1024;
-const LONGEST_DEADLINE_MS = 2 ** 31 - 1;
 const JOBS_CHECK_MS = 1000;
 const MAX_JOBS = 64;
 const MAX_TEXT = 1000;
@@ -481,8 +481,7 @@ async function register(url: string, given: Data, loader: unknown): Promise<void
     | ToolPack
     | undefined;
   if (typeof pack?.register !== "function") throw new Error("it has no named export register(registry).");
-  const missing = findMissingExport(pack);
-  if (missing !== undefined) throw new Error(missing);
+  checkPack(pack);
   const { packName, secrets = [], needs = {} } = pack;
   manifest = { ...(typeof packName === "string" && { packName }), secrets, needs };
   const returned: unknown = pack.register(registry, hostData(given));
@@ -567,7 +566,11 @@ const registry: PackRegistry = {
   getToolNames: () => [...tools.keys()],
   claimSecrets: () => ({}),
   hostFor: () => ({}),
-  provide: (given) => void services.push(given),
+  provide: (given) => {
+    // The host sees only a part of it: a hook with a misspelt name would let every call pass.
+    checkServices(given);
+    services.push(given);
+  },
   registerLater(description, load) {
     announced.push({ description: String(description).slice(0, MAX_TEXT), load });
     if (isRegistered) loadLater();
@@ -612,7 +615,7 @@ function describePack(): PackManifest {
     diagnoses: services.some(({ diagnose }) => diagnose !== undefined),
     prompts: firstPrompts(),
     hooks: hooksOf().map((hooks) => ({
-      ...(hooks.timeoutMs !== undefined && { timeoutMs: hooks.timeoutMs }),
+      ...(hooks.timeoutMs !== undefined && { timeoutMs: Math.min(hooks.timeoutMs, LONGEST_TIMER_MS) }),
       methods: HOOKS.filter((method) => typeof hooks[method] === "function"),
     })),
     jobs: services.some(({ jobs }) => jobs !== undefined),
@@ -636,7 +639,7 @@ function describeTool({ tool, options }: Registered): PackManifest["tools"][stri
         return value === undefined ? [] : [[key, value]];
       }),
     ),
-    ...(deadlineMs !== undefined && { deadlineMs: Math.min(deadlineMs, LONGEST_DEADLINE_MS) }),
+    ...(deadlineMs !== undefined && { deadlineMs: Math.min(deadlineMs, LONGEST_TIMER_MS) }),
     schema: tool.getSchema(),
     enabled: options.enabled !== false,
     capabilities: tool.capabilities ?? [],

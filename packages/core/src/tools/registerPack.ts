@@ -18,7 +18,7 @@ export function registerPack(registry: PackRegistry, pack: ToolPack, host?: Pack
   checkRegistry(registry);
   if (host !== undefined) checkObject("host", host);
   const name = packLabel(pack);
-  checkPack(pack, name);
+  checkPack(pack);
   const open = { provided: [], afterwards: [] };
   const isElsewhere = host?.directory !== undefined && pack.followsDirectory !== true;
   const scope: PackScope = { registry, source: name, own: [], open, ...(isElsewhere && { isElsewhere }) };
@@ -77,7 +77,9 @@ function packLabel(pack: ToolPack): string {
   return typeof name === "string" && name !== "" ? name : UNNAMED;
 }
 
-function checkPack(pack: ToolPack, name: string): void {
+/** Throws `pack_invalid` for what no host can register. */
+export function checkPack(pack: ToolPack): void {
+  const name = packLabel(pack);
   if (pack === null || (typeof pack !== "object" && typeof pack !== "function") || Array.isArray(pack)) {
     throw new AgentError(
       "pack_invalid",

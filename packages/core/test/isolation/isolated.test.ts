@@ -292,6 +292,22 @@ describe.skipIf(!isEnforced)("a pack in its own process", () => {
       "not a host",
     ],
     [
+      "a misspelt hook",
+      "export const register = (registry) => registry.provide({ hooks: { name: 'a', beforeCalls() {} } });",
+      "services.hooks must be an object with beforeCall()",
+    ],
+    [
+      "a command that no host takes",
+      "export const register = (registry) => registry.provide({ commands: [{ name: 'a b', description: 'c', run() {} }] });",
+      "services.commands[0].name",
+    ],
+    [
+      "a tool that no host takes",
+      "export const register = (registry) => registry.register({ name: 'a b', getSchema: () => ({ type: 'function', function: { name: 'a b', description: 'c' } }), execute() {} });",
+      "A tool's name must be",
+    ],
+    ["another pack API", "export const packApiVersion = 2; export const register = () => undefined;", "pack API 2"],
+    [
       "needs that are declared and not exported",
       "export const register = Object.defineProperty(() => undefined, Symbol.for('@agent/core/declared'), { value: ['needs'] });",
       "packName, packApiVersion, needs, register } = definePack",
