@@ -1,5 +1,5 @@
 import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Diagnosis } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { countOf, escapeToLine, isInside, temporaryName, withTimeout } from "@agent/internal";
@@ -73,7 +73,8 @@ function configDetail({ layers }: LoadedSettings): string {
 
 function packDiagnosis({ name, file, problem, module, own, isolated }: LoadedPack): Diagnosis {
   if (problem !== undefined) return { subject: `pack ${name}`, ok: false, detail: problem };
-  const how = isolated ? ", in its own process" : own ? "" : ", with your rights";
+  const runs = isolated ? ", in its own process" : own ? "" : ", with your rights";
+  const how = basename(file ?? "") === "plugin.json" ? ", without code" : runs;
   return { subject: `pack ${name}`, ok: module !== undefined, detail: `${file ?? "from the config"}${how}` };
 }
 
