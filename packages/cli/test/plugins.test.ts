@@ -66,7 +66,7 @@ test("a plugin's folder is added as a pack with its skills and MCP servers, and 
   expect(refused.stderr).toContain("its files changed since you approved it");
   expect(model.lastRequest).not.toContain("Greets the user");
   expect((await box.run(["pack", "update", "./plug", "--yes"])).stdout).toContain(
-    "./plug: version 1.0.0 → 1.0.0\n  skill greet: its text may be different\n./plug 1.0.0 is approved.\n",
+    "\n  skill greet: its text may be different\n./plug without a version is approved.\n",
   );
   await run();
   expect(model.lastRequest).toContain("greet: Greets the user");

@@ -306,7 +306,11 @@ describe.skipIf(!isEnforced)("a pack in its own process", () => {
       "export const register = (registry) => registry.register({ name: 'a b', getSchema: () => ({ type: 'function', function: { name: 'a b', description: 'c' } }), execute() {} });",
       "A tool's name must be",
     ],
-    ["another pack API", "export const packApiVersion = 2; export const register = () => undefined;", "pack API 2"],
+    [
+      "another pack API",
+      "export const packApiVersion = 2; export const register = () => undefined;",
+      "pack API 2",
+    ],
     [
       "needs that are declared and not exported",
       "export const register = Object.defineProperty(() => undefined, Symbol.for('@agent/core/declared'), { value: ['needs'] });",

@@ -136,7 +136,9 @@ export function packChanges(
     ...gone.map((name) => `tool ${name}: it is gone`),
     ...added("secrets").map((name) => `gets the secret ${name}`),
     ...added("services").map((name) => `adds ${name}`),
-    ...skills.filter((one) => before.services.includes(one)).map((one) => `${one}: its text may be different`),
+    ...skills
+      .filter((one) => before.services.includes(one))
+      .map((one) => `${one}: its text may be different`),
     ...allowed(after).filter((line) => !known.includes(line)),
   ];
 }
