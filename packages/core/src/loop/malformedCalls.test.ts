@@ -194,20 +194,28 @@ describe("a call that a model wrote wrongly", () => {
 });
 
 describe("a name that no tool has", () => {
-  test.each(["functions.read_file", "READ_FILE", "readFile", "read-file", "default_api:read_file"])(
-    "is read as the only tool it can mean: %s",
-    async (name) => {
-      const { tool, ran } = noting("read_file", { path: { type: "string" } });
-      const { events } = await collect(agentWith([call(name, { path: "a" }), "Done."], [tool]), "Go.");
-      expect(ran).toEqual([{ path: "a" }]);
-      expect(events).toContainEqual(expect.objectContaining({ type: "tool_start", name: "read_file" }));
-    },
-  );
+  test.each([
+    "functions.read_file",
+    "READ_FILE",
+    "readFile",
+    "read-file",
+    "default_api:read_file",
+    "functions.read_file:0",
+    "read_file<|channel|>commentary",
+    "repo_browser.read_file",
+  ])("is read as the only tool it can mean: %s", async (name) => {
+    const { tool, ran } = noting("read_file", { path: { type: "string" } });
+    const { events } = await collect(agentWith([call(name, { path: "a" }), "Done."], [tool]), "Go.");
+    expect(ran).toEqual([{ path: "a" }]);
+    expect(events).toContainEqual(expect.objectContaining({ type: "tool_start", name: "read_file" }));
+  });
 
   test.each([
     ["Read", 'Did you mean "read_file"?'],
     ["bash", 'Did you mean "run_bash"?'],
     ["red_file", 'Did you mean "read_file"?'],
+    ["mcp__fs__read_file", 'Did you mean "read_file"?'],
+    ["browser.red_file", 'Did you mean "read_file"?'],
     ["teleport", "The tools are: save_session_context, read_file, run_bash."],
   ])("gets the nearest name and the list: %s", async (name, hint) => {
     const tools = ["read_file", "run_bash"].map((one) => noting(one, {}).tool);

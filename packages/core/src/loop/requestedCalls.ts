@@ -77,12 +77,16 @@ export function toHistory({ id, name, raw, problem }: RequestedCall): ChatToolCa
 }
 
 /** Prefixes that servers and models put before a tool's name. */
-const PREFIX = /^(functions?|tools?|default_api|multi_tool_use|namespace|assistant)[.:/]+/i;
+const PREFIX = /^(functions?|tools?|default_api|multi_tool_use|namespace|assistant|repo_browser)[.:/]+/i;
+/** What they put after it: the channel of gpt-oss, the number of the call of Kimi. */
+const SUFFIX = /(?:<\|[\s\S]*|:\d+)$/;
+/** Before the name of a tool of a server or a namespace. */
+const QUALIFIER = /^.*(?:__|[.:/])(?=\w)/s;
 const MAX_LISTED = 40;
 
 /**
- * The tool that a model means by an unknown name: the only one that matches when known prefixes, case and separators
- * are ignored. `undefined` if there is none or several.
+ * The tool that a model means by an unknown name: the only one that matches when known prefixes and suffixes, case
+ * and separators are ignored. `undefined` if there is none or several.
  */
 function meantTool(name: string, names: readonly string[]): string | undefined {
   const plain = plainName(name);
@@ -201,7 +205,7 @@ export function toolNameHint(name: string, names: readonly string[]): string {
   const hint =
     part.length > 0
       ? `Did you mean ${part.map(quote).join(" or ")}?`
-      : didYouMean(name.replace(PREFIX, ""), names, { otherwise: "" });
+      : didYouMean(name.replace(SUFFIX, "").replace(QUALIFIER, ""), names, { otherwise: "" });
   const listed = names.slice(0, MAX_LISTED).map(escapeToLine).join(", ");
   const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
   return `${hint} The tools are: ${listed}${more}.`.trim();
@@ -210,6 +214,7 @@ export function toolNameHint(name: string, names: readonly string[]): string {
 function plainName(name: string): string {
   return name
     .replace(PREFIX, "")
+    .replace(SUFFIX, "")
     .replace(/[_\-.\s]/g, "")
     .toLowerCase();
 }
