@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import type { ConversationStore } from "@agent/core";
@@ -13,9 +14,12 @@ import { ROOT } from "./pages.js";
 
 const HERE = fileURLToPath(new URL("../", import.meta.url));
 const POSTGRES = process.env.AGENT_TEST_POSTGRES ?? "";
-const RECIPE = codeBlocks(join(ROOT, "docs/embedding-databases.md"), "ts").find((code) =>
-  code.startsWith("// postgresStore.ts\n"),
-);
+const PAGE = codeBlocks(join(ROOT, "docs/embedding-databases.md"), "ts");
+const RECIPE = PAGE.find((code) => code.startsWith("// postgresStore.ts\n"));
+/** How the page opens the database. */
+const OPEN_POSTGRES = PAGE.find((code) => code.includes("new pg.Pool("))
+  ?.match(/^const database[\s\S]*?^const store = .*$/m)?.[0]
+  .replace(/connectionString: ".*?"/, "connectionString: process.env.DATABASE");
 
 /** The store that a program opens: that of the page. */
 const OPEN = {
@@ -23,9 +27,7 @@ const OPEN = {
   Postgres: `
     const { default: pg } = await import("pg");
     const { postgresStore, TABLE } = await import("./postgresStore.js");
-    const database = new pg.Pool({ connectionString: process.env.DATABASE });
-    await database.query(TABLE);
-    const store = postgresStore(database);`,
+    ${OPEN_POSTGRES}`,
 };
 
 /** Pays once and is killed at the point it was given; started again without one, it says what it finds and asks again. */
@@ -67,6 +69,19 @@ const programOf = (open: string) => `
   await close();
   process.exit(0);
 `;
+
+/** Writes the program next to the store of the page; returns its directory. */
+function writeProgram(program: string): string {
+  mkdirSync(join(HERE, ".turbo"), { recursive: true });
+  const directory = mkdtempSync(join(HERE, ".turbo/stores-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext };
+  const recipe = ts.transpileModule(RECIPE ?? "", { compilerOptions }).outputText;
+  writeFileSync(join(directory, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(directory, "postgresStore.js"), recipe);
+  writeFileSync(join(directory, "program.mjs"), program);
+  return directory;
+}
 
 async function run(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, ["program.mjs", ...args], {
@@ -113,14 +128,7 @@ describe.each(stores)("a conversation in %s", (name, open) => {
   test.skipIf(name === "Postgres" && POSTGRES === "").each(KILLS)(
     "loses nothing and does nothing twice when the program is killed %s",
     async (point, found, paid) => {
-      mkdirSync(join(HERE, ".turbo"), { recursive: true });
-      const directory = mkdtempSync(join(HERE, ".turbo/stores-"));
-      onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-      const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext };
-      const recipe = ts.transpileModule(RECIPE ?? "", { compilerOptions }).outputText;
-      writeFileSync(join(directory, "package.json"), '{ "type": "module" }');
-      writeFileSync(join(directory, "postgresStore.js"), recipe);
-      writeFileSync(join(directory, "program.mjs"), programOf(open));
+      const directory = writeProgram(programOf(open));
       const env = name === "Postgres" ? { DATABASE: await freshDatabase() } : {};
 
       expect(await run(directory, [point], env)).toMatchObject({ errors: "", ended: "SIGKILL" });
@@ -137,6 +145,47 @@ describe.each(stores)("a conversation in %s", (name, open) => {
     },
   );
 });
+
+test.skipIf(POSTGRES === "")(
+  "keeps a program with the Postgres recipe alive when Postgres closes its idle connections",
+  async () => {
+    const directory = writeProgram(`
+      import { createInterface } from "node:readline";
+      import { once } from "node:events";
+      import { openConversation } from "@agent/core";
+      ${OPEN.Postgres}
+      const { conversation, flush } = await openConversation(store, "order-7");
+      const lines = createInterface({ input: process.stdin });
+      conversation.append({ role: "user", content: "one" });
+      await flush();
+      console.log("idle");
+      await once(lines, "line");
+      conversation.append({ role: "user", content: "two" });
+      await flush();
+      console.log((await openConversation(store, "order-7")).conversation.sessionContext.length);
+      process.exit();`);
+    const url = new URL(await freshDatabase());
+    const name = `idle-${crypto.randomUUID()}`;
+    url.searchParams.set("application_name", name);
+    const child = spawn(process.execPath, ["program.mjs"], {
+      cwd: directory,
+      env: { ...process.env, DATABASE: url.href },
+    });
+    const [ended, errors] = [once(child, "close"), createInterface({ input: child.stderr })];
+    const closed = once(errors, "line");
+    const output = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    expect((await output.next()).value).toBe("idle");
+    const client = new pg.Client({ connectionString: POSTGRES });
+    await client.connect();
+    const sql = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1";
+    await client.query(sql, [name]);
+    await client.end();
+    await closed;
+    child.stdin.write("continue\n");
+    expect((await output.next()).value).toBe("2");
+    expect(await ended).toEqual([0, null]);
+  },
+);
 
 test.skipIf(POSTGRES === "")(
   "the Postgres recipe refuses an append to a conversation that was deleted or changed",

@@ -52,6 +52,36 @@ describe("a project with @agent/core alone", () => {
     expect(await project.installed()).toEqual(["@agent/core"]);
     expect(await folderSize(join(project.directory, "node_modules"))).toBeLessThanOrEqual(1e6);
   });
+
+  test.for([
+    ["5", COMPILER_5],
+    ["7", COMPILER],
+  ] as const)("gets errors of TypeScript %s that say what is missing", async ([, compiler], { skip }) => {
+    skip(!online, NO_REGISTRY);
+    // `join` is also a method of arrays, and an array is a pack with its options.
+    await project.write("notes.ts", "export const join = (): string => '';\n");
+    await project.write(
+      "program.ts",
+      `import { Agent, defineTool } from "@agent/core";
+       import { scriptedProvider } from "@agent/core/replay";
+       import * as notes from "./notes.js";
+       new Agent(scriptedProvider([]), { tools: [notes] });
+       new Agent(scriptedProvider([]), { tools: [[notes, {}]] });
+       defineTool({ name: "a", description: "d", input: { type: "objct" }, execute: () => "" });`,
+    );
+    const compilerOptions = { strict: true, noEmit: true, module: "node16", target: "es2023", types: [] };
+    await project.write("tsconfig.json", JSON.stringify({ compilerOptions, files: ["program.ts"] }));
+    const output = await project.run("node", compiler, "-p", ".").catch(({ message }) => message);
+    expect(output.split("\n").filter((line: string) => line.startsWith("program.ts"))).toEqual([
+      expect.stringMatching(
+        /\(4,.* Property 'register' is missing in type .* but required in type 'ToolPack'/,
+      ),
+      expect.stringMatching(
+        /\(5,.* Property 'register' is missing in type .* but required in type 'ToolPack'/,
+      ),
+      expect.stringMatching(/\(6,.*"objct".*NotATypeOfJsonSchema/),
+    ]);
+  });
 });
 
 describe.each(["@agent/provider-anthropic", "@agent/provider-google"])("a project with %s", (name) => {

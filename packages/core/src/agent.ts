@@ -1,12 +1,5 @@
 import { type AgentOptions, checkAgentOptions, checkRules, loopLimits } from "./agentOptions.js";
-import type {
-  AnyChatOptions,
-  ChatOptions,
-  CompactOptions,
-  OutputValue,
-  RunOptions,
-  RunResult,
-} from "./chatOptions.js";
+import type { AnyChatOptions, ChatOptions, CompactOptions, RunOptions, RunResult } from "./chatOptions.js";
 import type { Content } from "./conversation/content.js";
 import { Conversation } from "./conversation/conversation.js";
 import { AgentError, throwIfAborted } from "./errors.js";
@@ -54,7 +47,7 @@ import {
   checkText,
   invalidArgument,
 } from "./toolkit/hostOptions/checks.js";
-import { parseContext, type Schema } from "./toolkit/jsonSchema/standardSchema.js";
+import { type OutputValue, parseContext, type Schema } from "./toolkit/jsonSchema/standardSchema.js";
 import { createToolRegistry, saveConversation } from "./tools/factory.js";
 import { hostModel, hostModels } from "./tools/models.js";
 import type { BackgroundAgent, PackEntry, RegisterOptions } from "./tools/pack.js";
@@ -109,7 +102,7 @@ interface Background {
  * tools. `Entries` is the type of its packs, with which the compiler checks options and tool names. `Context` is the
  * type of the `context` that its messages need. Every agent is assignable to the plain type `Agent`.
  */
-export class Agent<const Entries extends readonly PackEntry[] = readonly PackEntry[], Context = unknown> {
+export class Agent<const Entries extends readonly unknown[] = readonly PackEntry[], Context = unknown> {
   readonly conversation: Conversation;
   readonly registry: ToolRegistry;
   readonly #provider: ChatProvider;
@@ -401,6 +394,10 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
    * and `maxTokens` also apply to the child, even after the run has ended. `onEvent` receives its events. `dispose`
    * stops it.
    */
+  startAgent<const S extends Schema | undefined = undefined>(
+    request: ChildAgentRequest<S>,
+    onEvent?: (event: AgentEvent) => void,
+  ): BackgroundAgent<OutputValue<S>>;
   startAgent(
     request: ChildAgentRequest,
     onEvent: (event: AgentEvent) => void = () => undefined,

@@ -47,7 +47,7 @@ const DEFAULTS = {
 const TURN_OUTPUT_SHARE = 0.25;
 const CHARACTERS_PER_TOKEN = 4;
 
-export interface AgentOptions<Entries extends readonly PackEntry[] = readonly PackEntry[], Context = unknown>
+export interface AgentOptions<Entries extends readonly unknown[] = readonly PackEntry[], Context = unknown>
   extends StepControl<Context, AgentToolNames<Entries>> {
   readonly systemPrompt?: string;
   /** The conversation to work on. Default: a new one. */

@@ -30,6 +30,16 @@ test("resolves run to the value of the form", async () => {
   expect(result).toMatchObject({ text: '{"deep":true}', output: { deep: true }, turns: 1 });
 });
 
+test("refuses an output schema with a type that JSON Schema does not have, without compiling it", async () => {
+  const agent = agentWith([]);
+  const numbr = { type: "object", properties: { n: { type: "numbr" } } } as const;
+  // @ts-expect-error There is no type "numbr".
+  await expect(agent.run("?", { output: numbr })).rejects.toThrow('"numbr"');
+  // @ts-expect-error There is no type "numbr".
+  await expect(agent.startAgent({ message: "?", output: numbr }).done).rejects.toThrow('"numbr"');
+  expect(agent.conversation.sessionContext).toEqual([]);
+});
+
 test("passes the context to the tool, the hooks and approve, with every call", async () => {
   const context = { user: "ann" };
   const approve = vi.fn(() => "allow" as const);

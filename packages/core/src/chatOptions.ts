@@ -1,6 +1,7 @@
 import type { AgentEvent } from "./events.js";
 import type { FinishReason, TokenUsage } from "./providers/interface.js";
-import type { Schema, SchemaValue } from "./toolkit/jsonSchema/standardSchema.js";
+import type { CheckedSchema } from "./toolkit/jsonSchema/jsonSchemaValue.js";
+import type { Schema } from "./toolkit/jsonSchema/standardSchema.js";
 
 export interface ChatOptions {
   readonly signal?: AbortSignal;
@@ -25,7 +26,7 @@ export interface ChatOptions {
 /** Options of `run`, `resume`, `streamChat` and `streamResume`. */
 export interface RunOptions<S extends Schema | undefined = Schema | undefined> extends ChatOptions {
   /** The schema of the answer: a JSON Schema, or one of zod, valibot, arktype or another Standard Schema library. */
-  readonly output?: S;
+  readonly output?: S & CheckedSchema<NoInfer<S>>;
 }
 
 export interface CompactOptions extends Pick<ChatOptions, "signal"> {
@@ -49,9 +50,6 @@ export interface RunResult<Value = undefined> {
   /** `stop`, or why the model could not finish: `length` means the text is cut off. */
   readonly finishReason: FinishReason;
 }
-
-/** The value type of an answer, given its `output` option. */
-export type OutputValue<S> = S extends Schema ? SchemaValue<S> : undefined;
 
 /** The options of all methods together. */
 export interface AnyChatOptions extends ChatOptions {

@@ -240,6 +240,21 @@ test("does not store a field __proto__", async () => {
   expect(page.state.messages[0]).toHaveProperty("content", [{ type: "text", text: "Hi." }]);
 });
 
+test("passes on every cookie that a response sets", async () => {
+  const headers = [
+    ["set-cookie", "one=1"],
+    ["set-cookie", "two=2"],
+  ] as [string, string][];
+  const handlers = createChatHandlers({
+    identify: () => undefined,
+    open: () => new Agent(scriptedProvider([])),
+  });
+  const server = await nodeHttp({ ...handlers, GET: async () => new Response("ok", { headers }) });
+  onTestFinished(() => server.stop());
+  const response = await fetch(server.url);
+  expect(response.headers.getSetCookie()).toEqual(["one=1", "two=2"]);
+});
+
 test("answers 500 when a handler throws, or when a framework keeps the body to itself", async () => {
   const fail = (): never => {
     throw new Error("broken on purpose");

@@ -1,4 +1,4 @@
-import { errorMessage, quotePath, temporaryName } from "@agent/internal";
+import { errorMessage, quotePath, temporaryName, windowsNameProblem } from "@agent/internal";
 import { AgentError } from "../errors.js";
 import { makeDirectory } from "../toolkit/files/makeDirectory.js";
 import { nodeFs, nodePath } from "../toolkit/files/nodeModules.js";
@@ -95,13 +95,14 @@ interface KnownFile {
 
 function fileName(id: string): string {
   checkText("id", id);
-  // Capitals are encoded too: some disks do not tell them from small letters.
-  const capital = /%[0-9A-F]{2}|[A-Z]/g;
+  const toCode = (one: string): string => `%${one.charCodeAt(0).toString(16).toUpperCase()}`;
+  // Capitals are encoded too: some disks do not tell them from small letters. Windows has no names with an asterisk.
   const encode = (text: string): string =>
-    encodeURIComponent(text).replace(capital, (one) =>
-      one.length > 1 ? one : `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
-    );
-  const name = id.isWellFormed() ? encode(id) : "";
+    encodeURIComponent(text).replace(/%[0-9A-F]{2}|[A-Z*]/g, (one) => (one.length > 1 ? one : toCode(one)));
+  const encoded = id.isWellFormed() ? encode(id) : "";
+  // Windows opens a device for `con.jsonl`. A folder moves between systems, so names are the same on all of them.
+  const isDevice = windowsNameProblem(`${encoded}.jsonl`) !== undefined;
+  const name = isDevice ? encoded.replace(/^./, toCode) : encoded;
   if (name === "" || name.length > LONGEST_NAME) {
     throw invalidArgument("id", `a string that is a file name of at most ${LONGEST_NAME} bytes`, id);
   }

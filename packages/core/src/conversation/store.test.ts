@@ -1,5 +1,6 @@
 import fs, { appendFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { windowsNameProblem } from "@agent/internal";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { call, expectValidHistory, toolTexts } from "../../test/conversation.js";
 import { fakeTool, temporaryDirectory } from "../../test/fixtures.js";
@@ -176,6 +177,21 @@ test("a store on files keeps ids apart that differ only in case, also on a disk 
   expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(5);
   const { conversation } = await openConversation(fileStore(directory), "User");
   expect(conversation.sessionContext).toMatchObject([{ content: "User" }]);
+});
+
+test("keeps in a store on files ids whose names Windows gives to devices or does not allow", async () => {
+  const directory = temporaryDirectory();
+  const ids = ["con", "Nul", "com1.log", "a*b", "%63on"];
+  for (const id of ids) {
+    const { conversation, close } = await openConversation(fileStore(directory), id);
+    conversation.append({ role: "user", content: id });
+    await close();
+  }
+  const names = readdirSync(directory);
+  expect(new Set(names).size).toBe(ids.length);
+  expect(names.filter((name) => windowsNameProblem(name) !== undefined)).toEqual([]);
+  const { conversation } = await openConversation(fileStore(directory), "con");
+  expect(conversation.sessionContext).toMatchObject([{ content: "con" }]);
 });
 
 test("appends to a conversation of a store on files after very many others were opened", async () => {

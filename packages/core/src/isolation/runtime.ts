@@ -460,7 +460,7 @@ function toolCall(given: Data, { id, signal }: Serving): ToolCall {
     }),
     ...(offers.includes("startAgent") && {
       startAgent: async (wanted) =>
-        (await request("startAgent", { id, request: wanted })).message.result as ChildAgentAnswer,
+        (await request("startAgent", { id, request: wanted })).message.result as ChildAgentAnswer<never>,
     }),
   };
 }

@@ -204,7 +204,7 @@ export function createChildStarter(
       const messages = [...conversation.sessionContext];
       return {
         ...{ text, finishReason, turns, usage, messages },
-        ...(reader && { output }),
+        output,
         ...(end && { worktree: end }),
       };
     } catch (error) {

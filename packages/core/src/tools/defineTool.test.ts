@@ -200,11 +200,28 @@ test("refuses a type that JSON Schema does not have, without compiling it", () =
     input: { type: "object", properties: { n: { type: ["string", "null"] }, m: { type: known } } },
   });
   expect(() => registryWith(misspelt)).toThrow("numbr");
+  // @ts-expect-error Nor in the answer of a child agent.
+  expect(() => agentTool({ name: "a", description: "d", output: { type: "objct" } })).toThrow(
+    'agentTool "a": output is not a valid JSON Schema: agentTool "a": output.type is "objct"',
+  );
 });
 
 describe("a tool with a schema of its result", () => {
   const city = { type: "object", properties: { city: { type: "string" } }, required: ["city"] } as const;
   const input = { type: "object" } as const;
+
+  test("types the answer of a child agent by the schema in its request", () => {
+    defineTool({
+      ...{ name: "ask", description: "Test.", input },
+      async execute(_input, { startAgent }) {
+        const typed = await startAgent?.({ message: "Which?", output: city });
+        expectTypeOf(typed?.output).toEqualTypeOf<{ city: string } | undefined>();
+        const parsed = await startAgent?.({ message: "?", output: z.object({ people: z.number() }) });
+        expectTypeOf(parsed?.output).toEqualTypeOf<{ people: number } | undefined>();
+        return (await startAgent?.({ message: "?" }))?.text ?? "";
+      },
+    });
+  });
 
   test("returns a value that fits, and its text: JSON, or what toText makes of it", async () => {
     const about = { description: "Test.", input, output: city, execute: () => ({ city: "Oslo" }) };

@@ -281,7 +281,10 @@ function completeCall(call: Partial<ToolCall> | undefined): DefinedToolCall {
 }
 
 /** A child agent that the model can call like a tool. */
-export interface AgentToolDefinition<Name extends string = string> {
+export interface AgentToolDefinition<
+  Name extends string = string,
+  S extends Schema | undefined = Schema | undefined,
+> {
   readonly name: Name;
   /** What it is good at: the model chooses it by this description. */
   readonly description: string;
@@ -291,7 +294,7 @@ export interface AgentToolDefinition<Name extends string = string> {
   /** The model it uses, by a name that the agent's `resolveModel` knows. Default: the agent's own. */
   readonly model?: string;
   /** The schema of its answer. Default: text. */
-  readonly output?: Schema;
+  readonly output?: S & CheckedSchema<NoInfer<S>>;
   readonly maxTurns?: number;
   readonly effort?: Effort;
 }
@@ -327,12 +330,14 @@ const AGENT_TOOL_OPTIONS: OptionChecks<AgentToolDefinition> = {
  * console.log(await agent.chat("How many people live in Oslo?")); // About 717,710.
  * ```
  */
-export function agentTool<const Name extends string>(
-  definition: AgentToolDefinition<Name>,
+export function agentTool<const Name extends string, const S extends Schema | undefined = undefined>(
+  definition: AgentToolDefinition<Name, S>,
 ): ExecutableTool & { readonly name: Name } {
   checkObject("definition", definition);
   checkOptions("agentTool", definition, AGENT_TOOL_OPTIONS);
-  const { name, description, output, ...request } = definition;
+  const { name, description, output, ...request }: AgentToolDefinition<Name> = definition;
+  // Otherwise a mistake would be found only when the model calls it.
+  if (output) readSchema(output, `agentTool ${quote(name)}: output`);
   return defineTool({
     name,
     description,

@@ -244,9 +244,10 @@ class Execution {
   async #startChild(
     start: NonNullable<CallOptions["startAgent"]>,
     request: ChildAgentRequest,
-  ): Promise<ChildAgentAnswer> {
+  ): Promise<ChildAgentAnswer<never>> {
     if (this.#settled) throw new AgentError("aborted", "The call has ended: it can start no agent.");
-    return await start(request, this.#workSignal());
+    // Its output was checked against the schema of the request.
+    return (await start(request, this.#workSignal())) as ChildAgentAnswer<never>;
   }
 
   #attach(part: ContentPart): void {

@@ -10,7 +10,7 @@ import { registerPack } from "./registerPack.js";
 import { REGISTRY_OPTIONS, ToolRegistry, type ToolRegistryOptions } from "./registry.js";
 import type { ExecutableTool, ToolContext } from "./tool.js";
 
-export interface CreateRegistryOptions<Entries extends readonly PackEntry[] = readonly PackEntry[]>
+export interface CreateRegistryOptions<Entries extends readonly unknown[] = readonly PackEntry[]>
   extends Omit<ToolRegistryOptions, "only"> {
   /** Only these tools can run, including tools registered later. It does not turn on a disabled tool: `enable` does. */
   readonly only?: readonly AgentToolNames<Entries>[];
@@ -52,7 +52,7 @@ const OPTIONS: OptionChecks<CreateRegistryOptions> = {
  * Creates a registry with core's own `save_session_context` and the tools of the given packs, in that order. Throws if
  * a pack cannot be registered or a name in `enable` or `disable` is unknown.
  */
-export function createToolRegistry<const Entries extends readonly PackEntry[]>(
+export function createToolRegistry<const Entries extends readonly unknown[]>(
   context: ToolContext,
   tools?: CheckedPacks<Entries>,
   options?: CreateRegistryOptions<Entries>,

@@ -412,11 +412,11 @@ export interface MentionItem {
 }
 
 /** A child agent that does not belong to a call. */
-export interface BackgroundAgent {
+export interface BackgroundAgent<Output = unknown> {
   /**
    * Resolves when it has answered. Rejects with an `AgentError` if it fails, was stopped, or is not allowed to start.
    */
-  readonly done: Promise<ChildAgentAnswer>;
+  readonly done: Promise<ChildAgentAnswer<Output>>;
   /** Stops it and everything it runs. */
   stop(): void;
 }
@@ -530,11 +530,18 @@ type KnownTools<Entries extends readonly unknown[]> = {
   [Key in keyof Entries]: string extends EntryTools<Entries[Key]> ? never : EntryTools<Entries[Key]>;
 }[number];
 
-/** The entries with each pack's options narrowed to the type that the pack takes. */
+/**
+ * The entries with each pack's options narrowed to the type that the pack takes. Anything else must be a `ToolPack`, so that
+ * the compiler says what is missing.
+ */
 export type CheckedPacks<Entries extends readonly unknown[]> = {
   readonly [Key in keyof Entries]: Entries[Key] extends readonly [infer Pack, unknown]
-    ? readonly [pack: Pack, options: PackOptions<Pack>]
-    : Entries[Key];
+    ? readonly [pack: Pack extends ToolPack ? Pack : ToolPack, options: PackOptions<Pack>]
+    : unknown extends Entries[Key]
+      ? PackEntry
+      : Entries[Key] extends PackEntry
+        ? Entries[Key]
+        : ToolPack;
 };
 
 /** The names of all tools of an agent with these packs, including core's own `save_session_context`. */

@@ -3,7 +3,8 @@ import type { PackState } from "../conversation/packState.js";
 import type { PendingRound } from "../conversation/pending.js";
 import type { WorktreeEnd } from "../loop/children.js";
 import type { ChatMessage, Effort, FinishReason, TokenUsage } from "../providers/interface.js";
-import type { Schema, StandardSchema } from "../toolkit/jsonSchema/standardSchema.js";
+import type { CheckedSchema } from "../toolkit/jsonSchema/jsonSchemaValue.js";
+import type { OutputValue, Schema, StandardSchema } from "../toolkit/jsonSchema/standardSchema.js";
 import type { CallDescription, CallPreview, PermissionLanguage, ToolKind } from "./callDescription.js";
 import type { ToolResult } from "./execution.js";
 import type { ResultView } from "./resultView.js";
@@ -86,7 +87,9 @@ export interface ToolCall<Context = unknown> {
   /** The `context` that was passed to `chat`: the user, the tenant. */
   readonly context?: Context;
   /** Starts a child agent for this call. Absent if no agent made the call. */
-  startAgent?(request: ChildAgentRequest): Promise<ChildAgentAnswer>;
+  startAgent?<const S extends Schema | undefined = undefined>(
+    request: ChildAgentRequest<S>,
+  ): Promise<ChildAgentAnswer<OutputValue<S>>>;
   /**
    * Calls another tool of the agent: it is validated, approved, limited, recorded and shown like any call. Never
    * rejects for a call that fails; rejects once this call has finished. Absent if no agent made the call.
@@ -102,7 +105,7 @@ export type DefinedToolCall<Context = unknown> = ToolCall<Context> &
   } & (unknown extends Context ? object : { readonly context: Context });
 
 /** The task of a child agent. It has its own conversation, and never more tools than its parent has enabled. */
-export interface ChildAgentRequest {
+export interface ChildAgentRequest<S extends Schema | undefined = Schema | undefined> {
   readonly message: Content;
   /** Earlier messages of the child, from `ChildAgentAnswer.messages`: the child continues that conversation. */
   readonly history?: readonly ChatMessage[];
@@ -127,7 +130,7 @@ export interface ChildAgentRequest {
   /** The maximum number of tokens of its requests and answers. */
   readonly maxTokens?: number;
   /** The schema of its answer, which is then in `output`. */
-  readonly output?: Schema;
+  readonly output?: S & CheckedSchema<NoInfer<S>>;
   /** Lets it run only while no other exclusive child of the same parent runs, for children that change files. */
   readonly exclusive?: boolean;
   /**
@@ -139,10 +142,10 @@ export interface ChildAgentRequest {
   readonly label?: string;
 }
 
-export interface ChildAgentAnswer {
+export interface ChildAgentAnswer<Output = unknown> {
   readonly text: string;
   /** The value that matches `output`. */
-  readonly output?: unknown;
+  readonly output: Output;
   readonly finishReason: FinishReason;
   readonly turns: number;
   readonly usage: TokenUsage;

@@ -390,10 +390,11 @@ class NestedCalls {
   }
 }
 
-function childAnswer({ message, history = [] }: ChildAgentRequest): ChildAgentAnswer {
+function childAnswer({ message, history = [] }: ChildAgentRequest): ChildAgentAnswer<never> {
   const text = "The task is done.";
   return {
     text,
+    output: undefined as never,
     finishReason: "stop",
     turns: 1,
     usage: { inputTokens: 0, outputTokens: 0 },

@@ -155,7 +155,12 @@ function addressOf(target: string): string | undefined {
 }
 
 async function send(response: Response, outgoing: ServerResponse): Promise<void> {
-  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  const cookies = response.headers.getSetCookie();
+  outgoing.writeHead(response.status, {
+    ...Object.fromEntries(response.headers),
+    // The only header that a response may have several times.
+    ...(cookies.length > 0 && { "set-cookie": cookies }),
+  });
   if (!response.body) {
     outgoing.end();
     return;

@@ -63,10 +63,17 @@ export type CheckedSchema<S> = S extends { readonly "~standard": unknown }
       }
     : unknown;
 
+/** The compiler names it in the error about a misspelt type. */
+interface NotATypeOfJsonSchema {
+  readonly use: TypeName;
+}
+
 type CheckedType<Type> = Type extends string
   ? string extends Type
     ? string
-    : TypeName
+    : Type extends TypeName
+      ? Type
+      : NotATypeOfJsonSchema
   : Type extends readonly (infer Each)[]
     ? readonly CheckedType<Each>[]
     : unknown;

@@ -38,6 +38,9 @@ export type SchemaValue<S> =
 export type SchemaInput<S> =
   S extends StandardSchema<infer Input, infer _Output> ? Input : JsonSchemaValue<S>;
 
+/** The value type of an answer, given its `output` option. */
+export type OutputValue<S> = S extends Schema ? SchemaValue<S> : undefined;
+
 export type Parsed = { readonly value: unknown } | { readonly problem: string };
 
 /** A schema in the two forms that are needed: as JSON Schema for a model, and as a function to check values. */
