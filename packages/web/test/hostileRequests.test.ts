@@ -249,7 +249,8 @@ test("passes on every cookie that a response sets", async () => {
     identify: () => undefined,
     open: () => new Agent(scriptedProvider([])),
   });
-  const server = await nodeHttp({ ...handlers, GET: async () => new Response("ok", { headers }) });
+  const answer = async (): Promise<Response> => new Response("ok", { headers });
+  const server = await nodeHttp({ ...handlers, GET: answer });
   onTestFinished(() => server.stop());
   const response = await fetch(server.url);
   expect(response.headers.getSetCookie()).toEqual(["one=1", "two=2"]);
