@@ -266,9 +266,14 @@ describe("a directory of runs", () => {
     );
   });
 
-  test.skipIf(spawnSync("unshare", ["-rm", "true"]).status !== 0)(
-    "stops runs on a full disk without breaking them, and continues them when there is room (needs unshare)",
-    async () => {
+  const whileFull = "state while full: ";
+  const unwritten = "waiting, Its files cannot be used: ENOSPC: no space left on device, write";
+  test.skipIf(spawnSync("unshare", ["-rm", "true"]).status !== 0).each([
+    ["stops runs", "", `${whileFull}running or queued`, 3],
+    ["lets runs wait that it claims", "early", `${whileFull}${unwritten}`, 2],
+  ])(
+    "%s on a full disk without breaking them, and continues them when there is room (needs unshare)",
+    async (_, early, state, writes) => {
       const directory = temporaryDirectory();
       const mount = join(directory, "disk");
       mkdirSync(mount);
@@ -277,11 +282,12 @@ describe("a directory of runs", () => {
         "-rm",
         "sh",
         "-c",
-        `mount -t tmpfs -o size=600k none "$1" && exec "$2" "$3" "$1"`,
+        `mount -t tmpfs -o size=600k none "$1" && exec "$2" "$3" "$1" "$4"`,
         "sh",
         mount,
         process.execPath,
         script,
+        early,
       ]);
       let output = "";
       child.stdout.on("data", (chunk) => (output += chunk));
@@ -289,9 +295,9 @@ describe("a directory of runs", () => {
       await new Promise((resolve) => child.once("close", resolve));
       expect(output.trim().split("\n")).toEqual([
         "a fault was reported: ENOSPC",
-        "state while full: running or queued",
+        state,
         "state with room: done",
-        "writes: 3",
+        `writes: ${writes}`,
       ]);
     },
   );

@@ -20,6 +20,10 @@ import type { JournalFile, JournalLine, RunFiles } from "./runFiles.js";
 import type { WorkerFilter } from "./runQueue.js";
 
 const RETRY_MS = 200;
+// The time before a run is claimed again that could not be begun because the disk was full.
+const DISK_PAUSE_MS = 2000;
+// What the system refuses to any run, for lack of room or files.
+const DISK_FAULTS: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE"]);
 // The system clock may be set: check again even if the next run continues only in hours.
 const LONGEST_WAIT_MS = 10_000;
 
@@ -148,7 +152,12 @@ export class FileWorker implements EngineWorker {
       claim = new FileClaim({ ...summary, input: files.readInput(id) }, log, files, flush);
     } catch (error) {
       this.#options.onFault(error);
-      return await this.#end(() => this.#crashed(summary, error));
+      const isDiskFault = error instanceof Error && "code" in error && DISK_FAULTS.has(error.code);
+      return await this.#end(() => {
+        if (isDiskFault)
+          log.submit(endCommand(id, epoch, { state: "waiting", pause: pauseOf(summary, error) }));
+        else this.#crashed(summary, error);
+      });
     }
     this.#claims.add(claim);
     try {
@@ -197,6 +206,16 @@ export class FileWorker implements EngineWorker {
       }
     }
   }
+}
+
+/** A full disk is no fault of the run: it is claimed again after a moment. */
+function pauseOf({ failures, hasModelCall }: RunSummary, error: unknown): Pause {
+  return {
+    ms: DISK_PAUSE_MS,
+    reason: { code: "disk", message: `Its files cannot be used: ${errorMessage(error)}` },
+    ...(failures && { failures }),
+    ...(hasModelCall && { hasModelCall }),
+  };
 }
 
 function endCommand(id: string, epoch: number, ending: ClaimEnding): Command {
@@ -285,27 +304,35 @@ class FileClaim implements RunClaim {
       this.#hasModelCall = false;
       return undefined;
     }
-    this.#log.read();
-    if (!this.#log.table.models.concerns(tenant, model)) return undefined;
-    return this.#log.takeModelCall(tenant, model);
+    return this.#logged(() => {
+      if (!this.#log.table.models.concerns(tenant, model)) return undefined;
+      return this.#log.takeModelCall(tenant, model);
+    });
   }
 
   async reportModelCall(model: string, failure?: { readonly retryAfterMs?: number }): Promise<void> {
-    this.#log.read();
-    if (!failure && !this.#log.table.models.isSuspect(model)) return;
-    this.#log.submit({ op: "outcome", at: Date.now(), model, ...(failure && { failure }) });
+    this.#logged(() => {
+      if (!failure && !this.#log.table.models.isSuspect(model)) return;
+      this.#log.submit({ op: "outcome", at: Date.now(), model, ...(failure && { failure }) });
+    });
   }
 
   close(): void {
     this.#journal.close();
   }
 
-  #checkHeld(): void {
+  /** Does something with the current log. A fault of the log is not a fault of the run. */
+  #logged<T>(work: () => T): T {
     try {
       this.#log.read();
+      return work();
     } catch (error) {
-      throw this.#lose(`The log of runs cannot be read: ${errorMessage(error)}`, error);
+      throw this.#lose(`The log of runs cannot be used: ${errorMessage(error)}`, error);
     }
+  }
+
+  #checkHeld(): void {
+    this.#logged(() => undefined);
     if (!this.holds) throw this.#lose();
     const { reason } = this.signal;
     if (reason instanceof StoppedError && reason.stop === "lost") throw reason;
