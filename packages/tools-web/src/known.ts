@@ -23,6 +23,8 @@ export class KnownAddresses {
   readonly #context: Pick<ToolContext, "sessionContext"> | undefined;
   readonly #state: PackHost["state"];
   readonly #found = new Set<string>();
+  /** Those of them that a search returned. */
+  readonly #results = new Set<string>();
   // Messages never change, so each is searched once.
   readonly #written = new WeakMap<Message, ReadonlySet<string>>();
 
@@ -44,6 +46,21 @@ export class KnownAddresses {
       this.#found.delete(oldest);
     }
     this.#keep(keys);
+  }
+
+  /** Adds canonical URLs that a search returned. */
+  addResults(addresses: readonly string[]): void {
+    for (const address of addresses.slice(-MAX_KEPT)) this.#results.add(keyOf(address));
+    for (const oldest of this.#results) {
+      if (this.#results.size <= MAX_KEPT) break;
+      this.#results.delete(oldest);
+    }
+    this.add(addresses);
+  }
+
+  /** Whether a search returned it: such addresses often lead to the page by a redirect. */
+  isResult(url: URL): boolean {
+    return this.#results.has(keyOf(url.href));
   }
 
   has(url: URL): boolean {

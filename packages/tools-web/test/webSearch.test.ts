@@ -242,6 +242,23 @@ describe("web_search", () => {
     expect((await describeCall())?.caution).toBeUndefined();
   });
 
+  test("allows fetching without a question where a result redirects to, but not where another page does", async () => {
+    const { options, path } = caseOf("searxng");
+    for (const name of ["/result", "/other"]) server.redirect(name, `https://pages.example${name}`);
+    server.page(path, "application/json", json({ results: [{ url: server.url("/result"), title: "A" }] }));
+    const registry = webRegistry({ search: options, allow: [server.host] });
+    await registry.run("web_search", { query: "x" });
+    const cautions: boolean[] = [];
+    for (const name of ["/result", "/other"]) {
+      await registry.run("web_fetch", { url: server.url(name) });
+      const prepared = await registry.prepare("web_fetch", { url: `https://pages.example${name}` });
+      if ("outcome" in prepared) throw new Error(prepared.text);
+      const { caution } = await prepared.describe(new AbortController().signal);
+      cautions.push(caution !== undefined);
+    }
+    expect(cautions).toEqual([false, true]);
+  });
+
   test("names the address of the engine as its target", async () => {
     const registry = webRegistry({ search: { engine: "brave" } });
     const prepared = await registry.prepare("web_search", { query: "x" });

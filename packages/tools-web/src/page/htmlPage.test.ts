@@ -37,6 +37,11 @@ describe("HTML as Markdown", () => {
       '<div class="highlight-source-python"><pre>x = <span>1</span></pre></div>',
       "```python\nx = 1\n```",
     ],
+    [
+      "code whose language is a class of its own",
+      '<pre class="rust rust-example-rendered"><code>fn f() {}</code></pre>',
+      "```rust\nfn f() {}\n```",
+    ],
     ["lists", "<ul><li>a<li>b<ol start=3><li>c</li></ol></li></ul>", "- a\n- b\n  3. c"],
     ["paragraphs in a list", "<ul><li><p>a</p><p>b</p></li></ul>", "- a\n\n  b"],
     ["a quote", "<blockquote><p>a</p><p>b</p></blockquote>c", "> a\n>\n> b\n\nc"],

@@ -26,6 +26,9 @@ const MAX_LINK_CHARACTERS = 4_000_000;
 // Code that would get more indentation than this in all its lines is not indented.
 const MAX_INDENTATION = 1_000_000;
 const LANGUAGE_CLASS = /(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.]{1,30})/i;
+/** Languages that highlighters write as a class of their own: `class="python hljs"`, `class="rust"`. */
+const BARE_LANGUAGE =
+  /(?:^|\s)(bash|c|cpp|csharp|css|go|html|java|javascript|js|json|kotlin|php|python|ruby|rust|scala|sh|shell|sql|swift|toml|ts|typescript|xml|yaml)(?=\s|$)/i;
 const NO_LANGUAGE = new Set(["default", "none", "text", "plaintext", "source"]);
 const LINE_NUMBERS = /(?:^|\s)(?:lineno|linenos|line-?numbers?|gutter)(?:\s|$)/i;
 
@@ -520,7 +523,7 @@ function languageOf(element: Element): string {
   for (const one of code?.name === "code" ? [code, element] : [element]) {
     const named = one.attributes?.["data-lang"] ?? one.attributes?.["data-language"];
     if (named !== undefined && /^[\w+#.-]{1,30}$/.test(named)) return named;
-    const found = classLanguage(one);
+    const found = classLanguage(one) || (BARE_LANGUAGE.exec(one.attributes?.class ?? "")?.[1] ?? "");
     if (found !== "") return found;
   }
   return "";

@@ -173,8 +173,10 @@ function redirected(
   known: KnownAddresses,
   call: DefinedToolCall,
 ): string {
+  // What a search returned leads to where its server says: the model put nothing into either address.
+  if (known.isResult(url)) known.addResults([redirect.href]);
   // The same site under its other name was requested as well.
-  if (siteOf(url) === siteOf(redirect)) known.add([redirect.href]);
+  else if (siteOf(url) === siteOf(redirect)) known.add([redirect.href]);
   call.report({ summary: `redirects to ${redirect.host}` });
   return `${url.href} redirects (HTTP ${status}) to another host or a less secure protocol:\n${redirect.href}\nNothing was fetched from there. Call web_fetch with that URL if it is what you need.`;
 }

@@ -55,7 +55,7 @@ export function createWebSearch({ engine, known }: WebSearchParts) {
       }
       const request = { count, signal: call.signal, ...(site !== undefined && { site: site.toLowerCase() }) };
       const results = (await engine.search(query, request)).flatMap(readable).slice(0, count);
-      known.add(results.map(({ url }) => url));
+      known.addResults(results.map(({ url }) => url));
       call.report({
         summary: `${results.length} ${results.length === 1 ? "result" : "results"} from ${engine.name}`,
         view: {
