@@ -4,7 +4,7 @@
 //   --seed N      another choice (default: the day, so that the nightly runs add up)
 //   --shard I/N   every Nth file, starting at the Ith
 //   --min P       fails if less than P per cent are killed (default 90)
-//   --tests TEXT  only the test files whose path contains this text
+//   --tests TEXT  only the test files whose path contains this text (repeatable)
 //   --unreached   only prints the mutants that no test reaches, which needs a single run of the tests
 // Needs a build (`pnpm build`), for tests import other packages from `dist`. No file is changed: vitest loads each source file
 // with all its mutants, of which a run switches one on.
@@ -57,7 +57,7 @@ const { values, positionals } = parseArgs({
     seed: { type: "string", default: `${Math.floor(Date.now() / 86_400_000)}` },
     shard: { type: "string", default: "0/1" },
     min: { type: "string", default: "90" },
-    tests: { type: "string", default: "" },
+    tests: { type: "string", multiple: true, default: [""] },
     unreached: { type: "boolean", default: false },
   },
 });
@@ -221,7 +221,7 @@ class PackageTests {
       },
     );
     const specifications = (await this.#vitest.getRelevantTestSpecifications()).filter(({ moduleId }) =>
-      moduleId.includes(values.tests),
+      values.tests.some((text) => moduleId.includes(text)),
     );
     const failed = await this.#runWithout(specifications);
     for (const { config } of this.#vitest.projects) {

@@ -348,6 +348,7 @@ describe("the budget of a round's results", () => {
     expect(long).toBeLessThanOrEqual(450);
     expect(long).toBeGreaterThan(300);
     expect(sizes(1000, [500, 501])[0]).toBe(500);
+    expect(sizes(10_000, [1000, 9000, 9000])[1]).toBeGreaterThan(4000);
   });
 
   test("bounds what it holds while results arrive: after four budgets each gets its share", () => {

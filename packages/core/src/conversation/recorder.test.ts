@@ -287,6 +287,23 @@ describe("writes that fail", () => {
     expect((await loadSession(path)).messages).toEqual([user("one"), user("two")]);
   });
 
+  test("writes before whole() what could not be written, and closes its file at the end", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    const conversation = new Conversation();
+    const recorder = recordSession(conversation, path, { onError: () => undefined });
+    const [opened, closed] = [vi.spyOn(nodeFs, "openSync"), vi.spyOn(nodeFs, "closeSync")];
+    onTestFinished(() => void vi.restoreAllMocks());
+    vi.spyOn(nodeFs, "writeSync").mockImplementationOnce(() => {
+      throw new Error("ENOSPC: no space left on device");
+    });
+    conversation.append(user("one"));
+    expect((await conversation.whole()).sessionContext).toEqual([user("one")]);
+    await recorder.close();
+    const descriptors = opened.mock.results.map(({ value }) => value as number);
+    expect(descriptors.length).toBeGreaterThan(0);
+    expect(closed.mock.calls.map(([descriptor]) => descriptor)).toEqual(descriptors);
+  });
+
   test("syncs lines that were written during a sync before flush resolves", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     const sizes: number[] = [];

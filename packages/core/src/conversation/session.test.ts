@@ -55,6 +55,7 @@ describe("saving and loading", () => {
   test.each([
     ["cut off", '{"format":"agent-session","version":1,"mess'],
     ["something else", '{"name":"my-package"}'],
+    ["of another program", JSON.stringify({ format: "chat", version: 1, systemPrompt: "", messages: [] })],
     ["another version", '{"format":"agent-session","version":99}'],
     [
       "a call without its result",

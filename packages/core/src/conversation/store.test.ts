@@ -1,4 +1,4 @@
-import fs, { appendFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import fs, { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { windowsNameProblem } from "@agent/internal";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -235,6 +235,41 @@ test("closes the file of an append that fails, and appends the same changes once
   write.mockRestore();
   await flush();
   expect((await loadSession(path)).messages).toMatchObject([{ content: "one" }]);
+});
+
+test("removes the part of an append that was written before the disk was full", async () => {
+  const path = join(temporaryDirectory(), "a.jsonl");
+  const { conversation, flush } = await openConversation(fileStore(dirname(path)), "a");
+  conversation.append({ role: "user", content: "one" });
+  await flush();
+  const before = readFileSync(path, "utf8");
+  const write = fs.writeSync;
+  onTestFinished(() => void vi.restoreAllMocks());
+  const spy = vi.spyOn(fs, "writeSync");
+  spy.mockImplementationOnce((descriptor, bytes) => write(descriptor, (bytes as unknown as Buffer).subarray(0, 10)));
+  spy.mockImplementation(() => {
+    throw new Error("ENOSPC: no space left on device");
+  });
+  conversation.append({ role: "user", content: "two" });
+  await expect(flush()).rejects.toThrow("ENOSPC");
+  expect(readFileSync(path, "utf8")).toBe(before);
+  spy.mockRestore();
+  await flush();
+  expect((await loadSession(path)).messages).toMatchObject([{ content: "one" }, { content: "two" }]);
+});
+
+test("continues a round of which one call was decided and another waits", () => {
+  const ask = { type: "function", function: { name: "write", arguments: "{}" } } as const;
+  const calls = ["1", "2"].map((id) => ({ id, name: "write", args: {}, capabilities: ["write"] as const }));
+  const conversation = Conversation.from([
+    {
+      type: "message",
+      message: { role: "assistant", content: null, tool_calls: calls.map(({ id }) => ({ ...ask, id })) },
+    },
+    { type: "suspended", calls },
+    { type: "result", message: { role: "tool", tool_call_id: "1", content: "done" } },
+  ]);
+  expect(conversation.pending).toMatchObject({ results: [{ tool_call_id: "1" }], calls: [calls[1]] });
 });
 
 test("stores a change that comes at any moment around the end of an append", async () => {
