@@ -246,7 +246,9 @@ test("removes the part of an append that was written before the disk was full", 
   const write = fs.writeSync;
   onTestFinished(() => void vi.restoreAllMocks());
   const spy = vi.spyOn(fs, "writeSync");
-  spy.mockImplementationOnce((descriptor, bytes) => write(descriptor, (bytes as unknown as Buffer).subarray(0, 10)));
+  spy.mockImplementationOnce((descriptor, bytes) =>
+    write(descriptor, (bytes as unknown as Buffer).subarray(0, 10)),
+  );
   spy.mockImplementation(() => {
     throw new Error("ENOSPC: no space left on device");
   });

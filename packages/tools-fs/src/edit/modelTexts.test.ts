@@ -62,6 +62,7 @@ describe("says what it did", () => {
     ["a\nb\n", "1\ta\n2\tb", "1\ta\n2\tc", /only after ignoring line numbers/],
     ["a\nb\n", "```\na\nb\n```", "```\na\nc\n```", /only after ignoring a Markdown fence/],
     ["a < b\n", "a &lt; b", "a &lt; c", /only after ignoring HTML entities/],
+    ['f("a")\n', "f(&#34;a&#x22;)", "f(&#34;b&#x22;)", /only after ignoring HTML entities/],
     ['a("b")\n', 'a(\\"b\\")', 'a(\\"c\\")', /only after ignoring backslashes/],
     ["a   = b\n", "a = b", "a = c", /only after ignoring blanks within lines/],
     ["x {\n\ty\n}\n", "x {", "x {\n    z", /Spaces that indent new_text were written as tabs/],
