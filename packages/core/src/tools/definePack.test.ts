@@ -170,6 +170,28 @@ describe("definePack", () => {
     expect(dispose).toHaveBeenCalledTimes(1);
   });
 
+  test("accepts every part of a pack", () => {
+    const parts = {
+      tools: [now],
+      withheld: { now: undefined },
+      agents: [],
+      commands: [],
+      diagnose: () => [],
+      dispose: () => undefined,
+      hooks: { name: "x", beforeCall: () => undefined },
+      jobs: { list: () => [], end: async () => false },
+      mentions: [],
+      prompt: () => undefined,
+      skills: [],
+      terminate: () => undefined,
+      warmUp: () => undefined,
+    };
+    const registry = createToolRegistry(fakeContext(), [
+      definePack({ name: "@x/whole", setup: () => parts as never }),
+    ]);
+    expect(registry.getToolNames()).toContain("now");
+  });
+
   test("refuses what is not a part of a pack, and commands that no one can call", () => {
     const registered = (made: object) => () =>
       createToolRegistry(fakeContext(), [

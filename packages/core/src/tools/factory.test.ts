@@ -22,6 +22,11 @@ test("refuses a single tool with the name of another", () => {
 test("applies enable and disable to single tools", () => {
   const registry = createToolRegistry(fakeContext(), [fakeTool("one")], { disable: ["one"] });
   expect(registry.isToolEnabled("one")).toBe(false);
+  // What the user enables stays on, also if the tool is registered again.
+  registry.enable("one");
+  registry.unregister("one");
+  registry.register(fakeTool("one"));
+  expect(registry.isToolEnabled("one")).toBe(true);
 });
 
 describe("names in enable, disable and only", () => {

@@ -1,9 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { GitConfigs } from "@agent/core/toolkit";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { leaveNoProcessBehind, makeTool, runBash, runWith } from "../../test/processes.js";
 import { useWorkspace } from "../../test/workspace.js";
+import { namedByGit, nestedRepositories } from "./gitFiles.js";
 import { Sandbox } from "./sandbox.js";
 import { resolveSandbox } from "./settings.js";
 
@@ -108,3 +110,20 @@ describe.skipIf(program === undefined)(
     });
   },
 );
+
+test("protects what a configuration names below the directory, and nothing elsewhere", () => {
+  git(at.workspace, "init", "-q");
+  git(at.workspace, "config", "core.hooksPath", join(at.outside, "hooks"));
+  git(at.workspace, "config", "core.fsmonitor", "./watch.sh");
+  const paths = namedByGit(new GitConfigs(), at.workspace).map(({ path }) => path);
+  expect(paths).toContain("watch.sh");
+  expect(paths.filter((path) => path === "" || path.startsWith(".."))).toEqual([]);
+});
+
+test("finds at most fifty repositories directly below a directory", () => {
+  mkdirSync(inWorkspace("plain"));
+  writeFileSync(inWorkspace("file"), "");
+  expect(nestedRepositories(at.workspace)).toEqual([]);
+  for (let count = 0; count < 51; count++) mkdirSync(inWorkspace(`r${count}/.git`), { recursive: true });
+  expect(nestedRepositories(at.workspace)).toHaveLength(50);
+});
