@@ -1,9 +1,12 @@
-/** The names of the warnings that Node prints while `work` is done. */
-export async function warningsDuring(work: () => Promise<unknown>): Promise<string[]> {
-  const names: string[] = [];
+/** The warnings of Node while `work` is done, which are not printed. */
+export async function warningsDuring(work: () => Promise<unknown>): Promise<(Error & { code?: string })[]> {
+  const warnings: Error[] = [];
   const listen = (warning: Error): void => {
-    names.push(warning.name);
+    warnings.push(warning);
   };
+  // Node's own listener prints them.
+  const others = process.rawListeners("warning") as (() => void)[];
+  process.removeAllListeners("warning");
   process.on("warning", listen);
   try {
     await work();
@@ -11,6 +14,7 @@ export async function warningsDuring(work: () => Promise<unknown>): Promise<stri
     await new Promise((resolve) => setImmediate(resolve));
   } finally {
     process.off("warning", listen);
+    for (const other of others) process.on("warning", other);
   }
-  return names;
+  return warnings;
 }

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { Agent, type ChatProvider, defineTool } from "@agent/core";
 import { scriptedProvider } from "@agent/core/replay";
+import { warningsDuring } from "@agent/test-support";
 import fastify from "fastify";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ChatHandlersOptions, createChatHandlers } from "../src/server/handlers.js";
@@ -261,10 +262,6 @@ test("answers 500 when a handler throws, or when a framework keeps the body to i
     throw new Error("broken on purpose");
   };
   const failing = toNodeListener({ GET: fail, POST: fail, OPTIONS: fail });
-  const warnings: string[] = [];
-  const note = ({ message }: Error): void => void warnings.push(message);
-  process.on("warning", note);
-  onTestFinished(() => void process.off("warning", note));
   const app = fastify();
   onTestFinished(() => app.close());
   app.all("/failing", failing);
@@ -273,9 +270,11 @@ test("answers 500 when a handler throws, or when a framework keeps the body to i
     await failing(request.raw, reply.raw);
   });
   const url = await app.listen({ port: 0, host: "127.0.0.1" });
-  expect((await fetch(`${url}/failing`)).status).toBe(500);
-  expect((await post(`${url}/raw`, '{"type":"stop"}')).status).toBe(500);
-  expect(warnings).toEqual([
+  const warnings = await warningsDuring(async () => {
+    expect((await fetch(`${url}/failing`)).status).toBe(500);
+    expect((await post(`${url}/raw`, '{"type":"stop"}')).status).toBe(500);
+  });
+  expect(warnings.map(({ message }) => message)).toEqual([
     "broken on purpose",
     expect.stringContaining("pass the framework's own request"),
   ]);

@@ -13,6 +13,7 @@ import nodeFs, {
 } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { warningsDuring } from "@agent/test-support";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { agentWith, call } from "../../test/conversation.js";
 import { fakeTool, temporaryDirectory } from "../../test/fixtures.js";
@@ -368,9 +369,8 @@ describe("writes that fail", () => {
     const conversation = new Conversation();
     recordSession(conversation, join(directory, "session.jsonl"));
     writeFileSync(directory, "");
-    const warning = once(process, "warning");
-    conversation.append(user("one"));
-    expect(await warning).toMatchObject([{ code: expect.stringMatching(/EEXIST|ENOTDIR/) }]);
+    const warnings = await warningsDuring(async () => conversation.append(user("one")));
+    expect(warnings).toMatchObject([{ code: expect.stringMatching(/EEXIST|ENOTDIR/) }]);
   });
 
   test("keeps every whole line of the file on a full disk, and the agent continues", async () => {

@@ -40,7 +40,7 @@ test("warns with its own listener for each of fifty calls, so that these tests c
   const warnings = await warningsDuring(async () => {
     for (let call = 0; call < CALLS; call++) signal.addEventListener("abort", () => undefined);
   });
-  expect(warnings).toEqual(["MaxListenersExceededWarning"]);
+  expect(warnings).toMatchObject([{ name: "MaxListenersExceededWarning" }]);
 });
 
 test("causes no warning for fifty tool calls with one signal, also if each tool passes its signal to fetch", async () => {

@@ -1,7 +1,8 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ToolRegistry } from "@agent/core";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { warningsDuring } from "@agent/test-support";
+import { describe, expect, test } from "vitest";
 import { makeTree, put, run } from "../../test/tree.js";
 import { searchFilesTool, searchTextTool } from "../index.js";
 
@@ -273,17 +274,15 @@ describe("arguments", () => {
 
 test("causes no Node warning for fifty simultaneous searches that share one signal", async () => {
   const root = makeTree({ "a.txt": "foo\n" });
-  const warned = vi.fn();
-  process.on("warning", warned);
-  onTestFinished(() => void process.off("warning", warned));
   const call = { signal: new AbortController().signal, onOutput() {}, report() {} };
-  for (const [shared, args] of [
-    [tool, { query: "foo", paths: [root] }],
-    [searchFilesTool(), { pattern: "*.txt", path: root }],
-  ] as const) {
-    const results = await Promise.all(Array.from({ length: 50 }, () => shared.execute(args, call)));
-    expect(results.every((text) => text.includes("a.txt"))).toBe(true);
-  }
-  await new Promise(setImmediate);
-  expect(warned).not.toHaveBeenCalled();
+  const warnings = await warningsDuring(async () => {
+    for (const [shared, args] of [
+      [tool, { query: "foo", paths: [root] }],
+      [searchFilesTool(), { pattern: "*.txt", path: root }],
+    ] as const) {
+      const results = await Promise.all(Array.from({ length: 50 }, () => shared.execute(args, call)));
+      expect(results.every((text) => text.includes("a.txt"))).toBe(true);
+    }
+  });
+  expect(warnings).toEqual([]);
 });
