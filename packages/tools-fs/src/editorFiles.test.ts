@@ -86,6 +86,18 @@ test("refuses an edit of a file that another program changed after the editor wr
   expect(readFileSync(path, "utf8")).toBe("one\nby another program\n");
 });
 
+test("reports a file that the editor did not save, and edits it once it is there", async () => {
+  const path = join(temporaryDirectory(), "a.txt");
+  writeFileSync(path, "old\n");
+  const { files, buffers } = editor({});
+  const run = fileTools({}, { editorFiles: { ...files, writeText: async () => rmSync(path) } });
+  expect(await run("write_file", { path, content: "new\n" })).toContain("Read the file again");
+  writeFileSync(path, "one\n");
+  const writeText = files.writeText as NonNullable<EditorFiles["writeText"]>;
+  await writeText(path, buffers[path] ?? "one\n");
+  expect(await run("edit_file", { path, old_text: "one", new_text: "two" })).not.toContain("was changed");
+});
+
 test("reads and writes on the disk files that the editor does not accept", async () => {
   const path = join(temporaryDirectory(), "a.txt");
   writeFileSync(path, "one");

@@ -55,6 +55,20 @@ describe("the description of a call", () => {
     );
   });
 
+  test("cannot change the arguments that run", async () => {
+    const change = (args: Record<string, unknown>): CallDescription => {
+      args.path = "changed.txt";
+      return {};
+    };
+    const { tool, run } = writer({ describeCall: (args) => change(args as Record<string, unknown>) });
+    const agent = agentWith(oneCall, [tool], { approve: () => "allow" });
+    await agent.chat("go");
+    expect(run.mock.calls[0]?.[0]).toEqual({ path: "a.txt" });
+    expect(agent.conversation.sessionContext[1]).toMatchObject({
+      tool_calls: [{ function: { arguments: '{"path":"a.txt"}' } }],
+    });
+  });
+
   test("is not asked for without a gate, a listener or a hook", async () => {
     const describeCall = vi.fn(() => ({}));
     const { tool, run } = writer({ describeCall });

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { terminateOnSignals } from "./terminateOnSignals.js";
 
 const CORE = fileURLToPath(new URL("../../dist/host.js", import.meta.url));
@@ -43,6 +43,31 @@ test("lets a program that handles the signal itself decide what happens", async 
   const setUp = 'terminateOnSignals(terminable("one")); process.on("SIGTERM", () => process.exit(7));';
   expect(await endBySignal(setUp, "SIGTERM")).toEqual({ output: "ready\n", exitCode: 7, endedBy: null });
 });
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "stops every registry on %s, sends the signal again once, and leaves it to a handler of the program",
+  (signal) => {
+    const others = process.rawListeners(signal) as (() => void)[];
+    process.removeAllListeners(signal);
+    const kill = vi.spyOn(process, "kill").mockReturnValue(true);
+    onTestFinished(() => {
+      kill.mockRestore();
+      process.removeAllListeners(signal);
+      for (const other of others) process.on(signal, other);
+    });
+    const stopped: string[] = [];
+    for (const name of ["one", "two"]) terminateOnSignals({ terminate: () => stopped.push(name) });
+    process.emit(signal, signal);
+    expect(stopped).toEqual(["one", "two"]);
+    expect(kill.mock.calls).toEqual([[process.pid, signal]]);
+    expect(process.listenerCount(signal)).toBe(0);
+    process.on(signal, () => undefined);
+    terminateOnSignals({ terminate: () => stopped.push("three") });
+    process.emit(signal, signal);
+    expect(stopped).toEqual(["one", "two"]);
+    expect(kill).toHaveBeenCalledTimes(1);
+  },
+);
 
 test("leaves no handler after its release", () => {
   const before = process.listenerCount("SIGTERM");

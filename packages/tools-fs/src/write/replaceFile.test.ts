@@ -1,9 +1,11 @@
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   unlinkSync,
   utimesSync,
   writeFileSync,
@@ -100,4 +102,13 @@ test.each([
   await expect(replaceFile(workspace, target, Buffer.from("x"))).rejects.toThrow("ENAMETOOLONG");
   expect(existsSync(join(directory, "old"))).toBe(true);
   expect(readdirSync(join(directory, "old"))).toEqual([]);
+});
+
+test("replaces a link at the path itself, and never follows it", async () => {
+  const other = join(directory, "other");
+  writeFileSync(other, "kept");
+  symlinkSync(other, path);
+  await replaceFile(workspace, path, Buffer.from("new"));
+  expect(readFileSync(other, "utf8")).toBe("kept");
+  expect(lstatSync(path).isSymbolicLink()).toBe(false);
 });

@@ -88,20 +88,33 @@ describe("a ClientHello", () => {
     });
   });
 
+  const changed = (at: number, byte: number): Buffer => {
+    const stream = hello(serverName("a.example"));
+    stream[at] = byte;
+    return stream;
+  };
   test.each([
-    ["two names", hello(serverName("a.example", "b.example"))],
-    ["the extension twice", hello(serverName("a.example"), serverName("b.example"))],
-    ["an empty name", hello(serverName(""))],
-    ["a NUL in the name", hello(serverName("a.example\0.b.example"))],
-    ["an extension that is cut short", hello([0, Buffer.from([0, 9, 0])])],
-    ["plain HTTP", Buffer.from("GET / HTTP/1.1\r\n\r\n")],
-    ["SSL 2", Buffer.from([0x80, 0x2e, 1, 3, 1])],
-    ["an alert", Buffer.from([21, 3, 3, 0, 2, 2, 112])],
-    ["another handshake message", Buffer.from([22, 3, 1, 0, 4, 2, 0, 0, 0])],
-    ["an empty record", Buffer.from([22, 3, 1, 0, 0])],
-    ["a record that is too long", Buffer.from([22, 3, 1, 0xff, 0xff])],
-  ])("is refused with %s", (_name, stream) => {
-    expect(() => readClientHello(stream)).toThrow();
+    ["two names", hello(serverName("a.example", "b.example")), "does not name exactly one server"],
+    ["the extension twice", hello(serverName("a.example"), serverName("b.example")), "an extension twice"],
+    ["an empty name", hello(serverName("")), "does not name exactly one server"],
+    ["a NUL in the name", hello(serverName("a.example\0.b.example")), "does not name exactly one server"],
+    ["a name of another kind", changed(5 + 4 + 34 + 7 + 2 + 4 + 2, 1), "does not name exactly one server"],
+    ["an extension that is cut short", hello([0, Buffer.from([0, 9, 0])]), "is cut short"],
+    ["plain HTTP", Buffer.from("GET / HTTP/1.1\r\n\r\n"), "does not begin with a TLS handshake"],
+    ["SSL 2", Buffer.from([0x80, 0x2e, 1, 3, 1]), "does not begin with a TLS handshake"],
+    ["an alert", changed(0, 21), "does not begin with a TLS handshake"],
+    ["another version", changed(1, 2), "does not begin with a TLS handshake"],
+    ["another handshake message", changed(5, 2), "is not a ClientHello"],
+    ["an empty record", Buffer.from([22, 3, 1, 0, 0]), "an impossible length"],
+    ["a record that is too long", Buffer.from([22, 3, 1, 0x40, 1]), "an impossible length"],
+  ])("is refused with %s", (_name, stream, problem) => {
+    expect(() => readClientHello(stream)).toThrow(problem);
+  });
+
+  test("may be in a record of the greatest length", () => {
+    expect(readClientHello(Buffer.from([22, 3, 1, 0x40, 0]))).toBeUndefined();
+    // The length is not complete.
+    expect(readClientHello(Buffer.from([22, 3, 1, 0]))).toBeUndefined();
   });
 
   test("is read, incomplete or refused with any byte changed, and never names what it does not contain", async () => {
