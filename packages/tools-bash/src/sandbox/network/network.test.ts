@@ -541,6 +541,14 @@ describe.skipIf(!canRun)(`network by host${canRun ? "" : ` (skipped: ${reason})`
       expect(existsSync(join(at.workspace, "took-channel"))).toBe(false);
     });
 
+    test("passes variables that a shell does not allow to be set", async () => {
+      const names = ["BASHOPTS", "BASH_VERSINFO", "EUID", "LINENO", "OPTIND", "PPID", "SHELLOPTS", "UID"];
+      const env = Object.fromEntries(names.map((name) => [name, "7"]));
+      const command = `tr '\\0' '\\n' < /proc/$$/environ | grep '=7$'`;
+      const { stdout } = await run(await startServers(), command, { env });
+      expect(stdout.split("\n").sort().filter(Boolean)).toEqual(names.map((name) => `${name}=7`));
+    });
+
     test("keeps the proxy of one command out of reach of another", async () => {
       const servers = await startServers();
       const gate = join(at.workspace, "checked");
