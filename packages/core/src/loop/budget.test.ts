@@ -356,3 +356,17 @@ test("lets a child that asks for it use the small model, and others the main one
   expect(await agent.chat("go")).toBe("end");
   expect(answers).toEqual(["by the small model", "by the main model"]);
 });
+
+test("releases what a request holds once, however often it is completed", async () => {
+  const budget = new Budget("agent", { maxTokens: 100 });
+  const { signal } = new AbortController();
+  const release = await budget.hold({ tokens: 60, cost: 0 }, signal);
+  await expect(budget.hold({ tokens: 60, cost: 0 }, signal)).rejects.toThrow("maxTokens");
+  release();
+  release();
+  await expect(budget.hold({ tokens: 101, cost: 0 }, signal)).rejects.toThrow("maxTokens");
+  const again = await budget.hold({ tokens: 100, cost: 0 }, signal);
+  again();
+  budget.add({ tokens: 100, cost: 0 });
+  await expect(budget.hold({ tokens: 1, cost: 0 }, signal)).rejects.toThrow("maxTokens");
+});

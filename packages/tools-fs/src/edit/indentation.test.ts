@@ -65,6 +65,16 @@ describe("reindent", () => {
       "    b",
       "  b",
     ],
+    [
+      "a level at the margin",
+      [
+        ["  ", "  "],
+        ["    ", "    "],
+      ],
+      "",
+      "a\n  b",
+      "a\n  b",
+    ],
     ["blank lines", [["  ", "    "]], "a\n    b\n", "  a\n   \n  b", "    a\n   \n    b"],
   ])("translates %s", (_, pairs, file, text, expected) => {
     expect(reindent(text, map(...pairs), file)).toBe(expected);

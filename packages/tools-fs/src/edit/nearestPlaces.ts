@@ -35,9 +35,7 @@ function oneLine(best: Candidate, asked: string, found: string): string {
 }
 
 function part(text: string, from: number): string {
-  return text.length <= from
-    ? "nothing more"
-    : `${from > 0 ? "…" : ""}${quote(text.slice(from).toWellFormed())}`;
+  return `${from > 0 ? "…" : ""}${quote(text.slice(from).toWellFormed())}`;
 }
 
 function manyLines(best: Candidate, asked: string, found: string): string {
