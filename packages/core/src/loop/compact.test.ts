@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { agentWith, call, collect, expectValidHistory, toolTexts } from "../../test/conversation.js";
 import { deferred, fakeTool } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
+import { Conversation } from "../conversation/conversation.js";
 import { AgentError } from "../errors.js";
 import type { AgentEvent } from "../events.js";
 import type { ChatMessage, ChatProvider } from "../providers/interface.js";
@@ -94,6 +95,21 @@ describe("a conversation that outgrows its budget", () => {
     expect(await agent.chat("go")).toBe("done");
     expect(estimateTokens(agent.context.sessionContext)).toBeLessThan(4000);
     expectValidHistory(agent);
+  });
+
+  test("records no change for short output when long output is shortened", async () => {
+    const conversation = new Conversation();
+    const replaced: unknown[] = [];
+    conversation.onChange((change) => {
+      if (change.type === "replace") replaced.push(...change.messages.map(({ content }) => content));
+    });
+    const turn = [{ calls: [{ name: "small" }, { name: "big" }] }, "done"] as const;
+    const tools = [fakeTool("small", () => "short"), fakeTool("big", () => "y".repeat(4000))];
+    const script = Array.from({ length: 6 }, () => turn).flat();
+    const agent = agentWith(script, tools, { contextTokens: 6000, conversation });
+    for (let message = 0; message < 6; message++) await agent.chat(`request ${message}`);
+    expect(replaced).toContainEqual(expect.stringContaining("Shortened to save room"));
+    expect(replaced).not.toContain("short");
   });
 
   test("is not changed without a budget", async () => {
