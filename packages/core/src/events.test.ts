@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, test, vi } from "vitest";
 import { agentWith, call, collect, expectValidHistory } from "../test/conversation.js";
 import { deferred, fakeTool } from "../test/fixtures.js";
@@ -65,6 +66,13 @@ describe("streamChat", () => {
     await signalled.promise;
     expectValidHistory(agent);
     expect(await agent.chat("again")).toBe("later");
+  });
+
+  test("leaves no listener of the caller's signal, also after an early break", async () => {
+    const { signal } = new AbortController();
+    for await (const _ of agentWith(["one"], []).streamChat("go", { signal }));
+    for await (const _ of agentWith(["one"], []).streamChat("go", { signal })) break;
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   test("aborts the request on an early break while text streams, and keeps what was written as stopped by the user", async () => {

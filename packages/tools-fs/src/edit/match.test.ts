@@ -1,12 +1,12 @@
+import { applyEdits } from "@agent/core/toolkit";
 import { describe, expect, test } from "vitest";
-import { applied } from "./diff.js";
 import { EditLimits, findMatch } from "./match.js";
 
 /** The text after the edit at every place, and what was ignored; `undefined` if the old text is not found. */
 function edit(text: string, oldText: string, newText: string): [string, string | undefined] | undefined {
   const limits = new EditLimits((part) => Buffer.byteLength(part));
   const { regions, ignoring } = findMatch(text, oldText, newText, true, limits);
-  return regions.length === 0 ? undefined : [applied(text, regions), ignoring];
+  return regions.length === 0 ? undefined : [applyEdits(text, regions), ignoring];
 }
 
 describe("findMatch", () => {
