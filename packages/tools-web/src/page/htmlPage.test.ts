@@ -38,7 +38,7 @@ describe("HTML as Markdown", () => {
       "```python\nx = 1\n```",
     ],
     [
-      "code whose language is a class of its own",
+      "code whose class is the plain name of its language",
       '<pre class="rust rust-example-rendered"><code>fn f() {}</code></pre>',
       "```rust\nfn f() {}\n```",
     ],

@@ -26,7 +26,7 @@ const MAX_LINK_CHARACTERS = 4_000_000;
 // Code that would get more indentation than this in all its lines is not indented.
 const MAX_INDENTATION = 1_000_000;
 const LANGUAGE_CLASS = /(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.]{1,30})/i;
-/** Languages that highlighters write as a class of their own: `class="python hljs"`, `class="rust"`. */
+/** Languages that highlighters write as a plain class: `class="python hljs"`, `class="rust"`. */
 const BARE_LANGUAGE =
   /(?:^|\s)(bash|c|cpp|csharp|css|go|html|java|javascript|js|json|kotlin|php|python|ruby|rust|scala|sh|shell|sql|swift|toml|ts|typescript|xml|yaml)(?=\s|$)/i;
 const NO_LANGUAGE = new Set(["default", "none", "text", "plaintext", "source"]);
