@@ -173,7 +173,8 @@ test("completes within limits where every directory has rules that are slow to c
   const timer = setInterval(() => turns++, 1);
   await index.refresh();
   clearInterval(timer);
-  expect(index.find("aaaa/aaaa", 1)).toHaveLength(1);
+  // How deep it gets within its time limit depends on the machine.
+  expect(index.find("aaaa", 1)).toHaveLength(1);
   // The event loop was free in between.
   expect(turns).toBeGreaterThan(3);
 });

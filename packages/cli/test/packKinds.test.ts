@@ -78,12 +78,17 @@ describe("a pack's secrets", () => {
     one.write("agent.config.json", '{"packs":["./pack.mjs","@agent/tools-bash"],"enable":["run_bash"]}');
     return one;
   };
+  const runTool = async (sandbox: Sandbox, args: readonly string[]): Promise<string> => {
+    const env = { ACME_TOKEN: TOKEN };
+    const { code, stdout, stderr } = await sandbox.run(["--trust", "tool", "run", ...args], { env });
+    // Both, so that a failure shows the reason.
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.any(String) });
+    return stdout;
+  };
 
   test("are passed to it, kept from tools and commands, and hidden in results", async () => {
     const sandbox = box();
-    const env = { ACME_TOKEN: TOKEN };
-    const run = async (...args: string[]): Promise<string> =>
-      (await sandbox.run(["--trust", "tool", "run", ...args], { env })).stdout;
+    const run = (...args: string[]) => runTool(sandbox, args);
     expect(await run("use")).toBe(`got ${TOKEN.length}\n`);
     expect(await run("leak")).toBe("token [secret]\n");
     expect(await run("env")).toBe("undefined\n");
@@ -105,14 +110,12 @@ describe("a pack's secrets", () => {
     );
     sandbox.link("@agent/core", "@agent/tools-bash");
     sandbox.write("agent.config.json", '{"packs":["./preset.mjs"],"enable":["run_bash"]}');
-    const env = { ACME_TOKEN: TOKEN };
-    const run = async (...args: string[]): Promise<string> =>
-      (await sandbox.run(["--trust", "tool", "run", ...args], { env })).stdout;
+    const run = (...args: string[]) => runTool(sandbox, args);
     expect(await run("use")).toBe(`got ${TOKEN.length}\n`);
     expect(await run("leak")).toBe("token [secret]\n");
     expect(await run("env")).toBe("undefined\n");
     expect(await run("run_bash", "--command", "echo [$ACME_TOKEN]")).toContain("[]");
-    const { stdout } = await sandbox.run(["--trust", "doctor"], { env });
+    const { stdout } = await sandbox.run(["--trust", "doctor"], { env: { ACME_TOKEN: TOKEN } });
     expect(stdout).toContain("✓ secret ACME_TOKEN of inner: set");
     expect(stdout).not.toContain(TOKEN);
   });

@@ -77,7 +77,7 @@ export function commandsLike(text: string): number[] {
 
 /** Waits until no process carries `text`; fails with the pids if some stay. */
 export async function expectNoProcessWith(text: string): Promise<void> {
-  for (let tries = 0; tries < 100 && processesWith(text).length > 0; tries++) await delay(20);
+  for (let tries = 0; tries < 1500 && processesWith(text).length > 0; tries++) await delay(20);
   expect(processesWith(text)).toEqual([]);
 }
 

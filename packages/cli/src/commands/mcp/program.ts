@@ -11,7 +11,8 @@ Examples:
   agent mcp add .mcp.json                    or all of a file
   pbpaste | agent mcp add -
 
-Put options before the pasted text. After it they work only if it is a single word.`;
+Put options before the pasted text.
+After it they work only if it is a single word.`;
 
 /** `agent mcp …`: manages MCP servers, and serves our tools as one. */
 export function mcpCommands(mcp: Command, { flagsOf, done }: CommandRun): void {
