@@ -40,7 +40,7 @@ export function browserCookie(
   const sign = async (id: string): Promise<string> => {
     key ??= importKey(secret ?? "");
     const signature = await crypto.subtle.sign("HMAC", await key, new TextEncoder().encode(`${name}=${id}`));
-    return Array.from(new Uint8Array(signature), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    return toHex(signature);
   };
   const isIssued = async (id: string, signature: string): Promise<boolean> =>
     secret === undefined ? signature === "" : isEqual(signature, await sign(id));
@@ -67,6 +67,10 @@ function checkSecret(name: string, value: unknown): void {
 function importKey(secret: string) {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   return crypto.subtle.importKey("raw", new TextEncoder().encode(secret), algorithm, false, ["sign"]);
+}
+
+export function toHex(bytes: ArrayBuffer): string {
+  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** Compares two texts in constant time. */

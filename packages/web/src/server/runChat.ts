@@ -4,6 +4,7 @@ import type { ChatAction, ChatEvent } from "../events.js";
 import { type ChatState, EMPTY_CHAT } from "../state/chatState.js";
 import { reduceChat } from "../state/reduce.js";
 import { ActionError, messageForPage } from "./actions.js";
+import { toHex } from "./browserCookie.js";
 import type { Follower, LiveChatOptions } from "./liveChat.js";
 
 /**
@@ -101,6 +102,7 @@ export class RunChat {
   readonly #followers = new Set<Follower>();
   readonly #end = new AbortController();
   #limits: LiveChatOptions | undefined;
+  #name = "";
   #state: ChatState = { ...EMPTY_CHAT, isFixed: true };
   #cursor: string | undefined;
   /** User messages after the first: how many a page has seen, and how many the agent has received. */
@@ -122,7 +124,9 @@ export class RunChat {
   /** Reads what has happened so far. */
   async begin(limits: LiveChatOptions): Promise<this> {
     this.#limits = limits;
-    const run = await this.#options.runs.get(this.#options.id);
+    const { id } = this.#options;
+    this.#name = toHex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(id)));
+    const run = await this.#options.runs.get(id);
     if (run) {
       this.#begin(this.#firstMessage(run));
       await this.#readLog(false);
@@ -132,9 +136,9 @@ export class RunChat {
     return this;
   }
 
-  /** The same on every server. Pages know the id by those of the messages. */
+  /** The same on every server, but not the id, which may be a secret: that of an `HttpOnly` cookie. */
   get name(): string {
-    return this.#options.id;
+    return this.#name;
   }
 
   get state(): ChatState {
@@ -234,7 +238,7 @@ export class RunChat {
   }
 
   #messageId(index: number): string {
-    return `${this.#options.id}-${index}`;
+    return `${this.#name}-${index}`;
   }
 
   /** Follows the run until it has ended. */
