@@ -2,6 +2,7 @@ import type { AgentEvent, ToolEndEvent } from "@agent/core";
 import { seededRandom } from "@agent/test-support";
 import { describe, expect, test } from "vitest";
 import { COLOR_STYLE, PLAIN_STYLE } from "../text/style.js";
+import { textWidth } from "../text/width.js";
 import { Activity } from "./activity.js";
 
 const WIDTH = 60;
@@ -232,13 +233,13 @@ describe("Activity", () => {
     const request = (id: string): AgentEvent =>
       ({ ...start(id), type: "tool_requested", name: "run_bash" }) as AgentEvent;
     for (const id of ["1", "2", "3"]) subject.event(request(id));
-    expect(subject.frame(WIDTH, ROWS).rows).toHaveLength(6);
+    expect(subject.frame(WIDTH, ROWS).rows).toHaveLength(3);
     subject.ask("1", ["? a question"]);
     expect(subject.frame(WIDTH, ROWS).rows).toEqual(["", "… 2 more calls waiting"]);
     subject.answered("? yes");
     // The first one is drawn below its question, without its name and title.
     expect(subject.frame(WIDTH, ROWS)).toMatchObject({ above: ["? yes"] });
-    expect(subject.frame(WIDTH, ROWS).rows).toHaveLength(5);
+    expect(subject.frame(WIDTH, ROWS).rows).toHaveLength(3);
   });
 
   test("breaks an answer between words, while it streams as at the end, and keeps code as it was written", () => {
@@ -289,6 +290,33 @@ describe("Activity", () => {
     expect(subject.frame(11, ROWS).above).toEqual(["", "one two", "three", "  four five", "  six"]);
   });
 
+  test("shows a waiting call in one row, and a finished read once, however few rows there are", () => {
+    const subject = activity();
+    const command = "npm run a-very-long-command-name ".repeat(5);
+    const about = { title: command, kind: "execute" as const };
+    subject.event({ ...start("1"), name: "run_bash", about } as AgentEvent);
+    const read = { id: "2", name: "read_file", about: { title: "a.ts", kind: "read" as const } };
+    subject.event({ ...read, type: "tool_requested", args: {}, title: "a.ts" });
+    subject.event({ ...read, type: "tool_start", args: {} });
+    const view = { type: "code" as const, text: "x" };
+    subject.event({
+      ...read,
+      type: "tool_end",
+      outcome: "ok",
+      text: "x",
+      durationMs: 5,
+      summary: "1 line",
+      view,
+    });
+    subject.event({ type: "tool_requested", id: "3", name: "run_bash", args: {}, title: command });
+    for (const rows of [20, 5, 4]) {
+      const shown = subject.frame(40, rows).rows.filter((row) => row !== "");
+      expect(shown.filter((row) => row.includes("a.ts"))).toEqual(["● read_file  a.ts (1 line)"]);
+      expect(shown.filter((row) => row.endsWith("(waiting)"))).toHaveLength(1);
+      for (const row of shown) expect(textWidth(row)).toBeLessThanOrEqual(40);
+    }
+  });
+
   test("counts more calls than the screen can show", () => {
     const subject = activity();
     for (let id = 0; id < 40; id++) subject.event(start(String(id)));
@@ -301,7 +329,7 @@ describe("Activity", () => {
     const subject = activity();
     const asked: AgentEvent = { type: "tool_requested", id: "1", name: "read_file", args: {}, title: "a" };
     subject.event(asked);
-    expect(subject.frame(WIDTH, ROWS).rows).toEqual(["● read_file  a", "│ waiting"]);
+    expect(subject.frame(WIDTH, ROWS).rows).toEqual(["● read_file  a (waiting)"]);
     subject.ask("1", ["? a question"]);
     expect(subject.frame(WIDTH, ROWS).rows).toEqual([]);
     subject.answered("? yes");

@@ -246,16 +246,26 @@ export class OpenCalls {
       const rows = render(tailLines).flat();
       if (rows.length <= maxRows) return rows;
     }
-    const compact = render(0).map((block) => [block[0] ?? "", block.at(-1) ?? ""]);
+    const compact = render(0).map(([first = "", ...rest]) => [first, ...rest.slice(-1)]);
     if (compact.flat().length <= maxRows) return compact.flat();
     // If there is space for one row only, show the call's state rather than its title.
     if (compact.length === 1) return compact.flat().slice(-maxRows);
-    const fitting = Math.max(0, Math.floor((maxRows - 1) / 2));
+    const fitting = countFitting(compact, maxRows - 1);
     const more = options.style.dim(
       `… and ${countOf(calls.length - fitting, "more call")} (/status lists them)`,
     );
     return [...compact.slice(0, fitting).flat(), more];
   }
+}
+
+/** How many of the blocks, from the first, fit into so many rows. */
+function countFitting(blocks: readonly (readonly string[])[], room: number): number {
+  let used = 0;
+  const first = blocks.findIndex(({ length }) => {
+    used += length;
+    return used > room;
+  });
+  return first === -1 ? blocks.length : first;
 }
 
 /** Whether a title is all of the text, on one line, or its start if it is longer than titles are. */

@@ -88,12 +88,23 @@ export function headerLines(
 
 export function openLines(call: OpenCall, options: BlockOptions): string[] {
   const { style } = options;
-  const state = call.elapsedMs === undefined ? "waiting" : `executing… ${formatDuration(call.elapsedMs)}`;
+  const { name, title, elapsedMs, tail, isBelowQuestion } = call;
+  if (elapsedMs === undefined && tail.length === 0 && !isBelowQuestion) return [waitingRow(call, options)];
+  const state = elapsedMs === undefined ? "waiting" : `executing… ${formatDuration(elapsedMs)}`;
   return [
-    ...(call.isBelowQuestion ? [] : headerLines(call.name, call.title, options, { maxRows: 2 })),
-    ...call.tail.map((line) => gutter(style.dim(clipRow(line, options.width - 3)), options)),
+    ...(isBelowQuestion ? [] : headerLines(name, title, options, { maxRows: 2 })),
+    ...tail.map((line) => gutter(style.dim(clipRow(line, options.width - 3)), options)),
     gutter(style.yellow(state), options),
   ];
+}
+
+/** `● read_file  a.ts (waiting)`. */
+function waitingRow({ name, title }: OpenCall, options: BlockOptions): string {
+  const { style, width } = options;
+  const state = "(waiting)";
+  const room = width - textWidth(state) - 1;
+  const rows = headerLines(name, title, { ...options, width: Math.max(room, 1) }, { maxRows: 1 });
+  return clipRow(`${rows[0] ?? ""} ${style.yellow(state)}`, width);
 }
 
 /** A finished call in a few rows; `expandable` tells whether some of its output is omitted. */
