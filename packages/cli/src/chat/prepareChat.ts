@@ -27,7 +27,7 @@ import type { ChatSetup, StartOptions } from "./startChat.js";
 // Ring the bell after turns that take longer: the user probably looks elsewhere.
 const NOTIFY_AFTER_MS = 20_000;
 const AUTO_NOTE =
-  "Mode: auto. Calls run without a question, except those that the configuration asks about. shift+tab changes the mode.";
+  "Mode: auto. Calls run without a question, except those that the configuration asks about. Shift+Tab changes the mode.";
 
 /** Assembles the agent of a chat, and what the chat shows and offers about it. */
 export async function prepareChat(
@@ -64,9 +64,7 @@ export async function prepareChat(
         ...(assembled.permissions.mode === "auto" ? [AUTO_NOTE] : []),
         ...commandsState(assembled),
         ...assembled.restored,
-        ...assembled.instructions.map(
-          (one) => `Instructions: ${shownFile(one.file)}${one.isCut ? ` (${instructionSize(one)})` : ""}`,
-        ),
+        ...instructionLine(assembled.instructions),
       ],
       ...notifyOptions(notify),
       title: title ?? true,
@@ -84,6 +82,14 @@ export async function prepareChat(
     },
     end: dispose,
   };
+}
+
+/** `Instructions: AGENTS.md, docs/style.md`, if there are any. */
+function instructionLine(instructions: AssembledAgent["instructions"]): string[] {
+  const files = instructions.map(
+    (one) => `${shownFile(one.file)}${one.isCut ? ` (${instructionSize(one)})` : ""}`,
+  );
+  return files.length === 0 ? [] : [`Instructions: ${files.join(", ")}`];
 }
 
 /** Relative to the working directory, if the file is below it. */

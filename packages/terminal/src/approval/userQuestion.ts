@@ -159,7 +159,7 @@ async function choose(
     : (field.options ?? []).map(({ value, title: name }) => ({ value, label: name ?? value }));
   const suggested = items.filter(({ value }) => value === String(field.default));
   const others = items.filter(({ value }) => value !== String(field.default));
-  const none = field.required ? [] : [{ value: "", label: "(leave it out)" }];
+  const none = field.required ? [] : [{ value: "", label: "(leave empty)" }];
   const chosen = await desk.pick(title, [...suggested, ...others, ...none], {
     signal,
     takesText: field.other === true,
@@ -177,7 +177,7 @@ function readText(field: QuestionField, text: string): { readonly given: unknown
     const unknown = chosen.filter((one) => !field.options?.some(({ value }) => value === one));
     return unknown.length === 0
       ? { given: chosen }
-      : `There is no ${escapeToLine(unknown.join(", "))} to choose.`;
+      : `${escapeToLine(unknown.join(", "))} is not one of the choices.`;
   }
   if (field.type !== "number" && field.type !== "integer") return { given: text };
   const number = Number(text);
@@ -189,7 +189,7 @@ function readText(field: QuestionField, text: string): { readonly given: unknown
 
 function titleOf({ name, title, type, required }: QuestionField): string {
   const hint =
-    type === "choices" ? "several with commas between" : type === "text" || type === "choice" ? "" : type;
+    type === "choices" ? "several, separated by commas" : type === "text" || type === "choice" ? "" : type;
   const notes = [hint, required ? "" : "optional"].filter(Boolean).join(", ");
   return escapeToLine(`${title ?? name}${notes === "" ? "" : ` (${notes})`}`);
 }
