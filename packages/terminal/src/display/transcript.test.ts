@@ -45,6 +45,21 @@ test("shows each call with its own result, by what is stored with it or by its t
   ]);
 });
 
+test("shows the answer to a question in place of the time that it took", () => {
+  const sessionContext: ChatMessage[] = [
+    { role: "user", content: "go" },
+    { role: "assistant", content: null, tool_calls: [call("1", "ask", { question: "Which?" })] },
+    { role: "tool", tool_call_id: "1", content: "The user answered: SQLite" },
+  ];
+  const details = {
+    outcome: "ok" as const,
+    durationMs: 9000,
+    about: { title: "Which?", kind: "other" as const },
+  };
+  const lines = transcriptLines({ sessionContext, detailsOf: () => details }, PLAIN_STYLE);
+  expect(lines.slice(2, 4)).toEqual(["● ask  Which?", "└ The user answered: SQLite"]);
+});
+
 test("shows the result of a call whose id is used again, and where the model has only a summary", () => {
   const answer = (title: string): ChatMessage => ({
     role: "assistant",

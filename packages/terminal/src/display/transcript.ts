@@ -81,12 +81,14 @@ function callLines(
   const header = `${mark} ${name}  ${storedTitle(call, details)}`.trimEnd();
   if (!result) return [header];
   const text = contentText(result.content);
-  if (details) {
+  const [line = "", ...more] = text.trim().split("\n");
+  // The time of a question is the user's: its answer says more.
+  const isAnswer = details?.outcome === "ok" && details.about?.kind === "other" && more.length === 0;
+  if (details && !(isAnswer && line !== "")) {
     const shown = { ...details, text };
     if (isRead(shown)) return [`${header} ${readText(shown, style)}`];
     return [`${header}  ${verdictText(shown, details.durationMs, style)}`];
   }
-  const [line = ""] = text.split("\n");
   return [header, style.dim(`└ ${safeProse(shorten(line, LONGEST_RESULT)).replaceAll("\t", " ")}`)];
 }
 
