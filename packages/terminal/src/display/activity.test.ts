@@ -317,6 +317,21 @@ describe("Activity", () => {
     }
   });
 
+  test("wraps lines of the chat below their text, also after a mark", () => {
+    const subject = new Activity({ style: COLOR_STYLE, now: () => 0 });
+    const { cyan, bold } = COLOR_STYLE;
+    const words = "word ".repeat(9).trim();
+    subject.print([`${cyan("●")} ${bold("run")}  ${words}`, cyan(bold(`› ${words}`)), `  ${words}`, words]);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the style codes are taken away
+    const rows = subject.frame(30, ROWS).above.map((row) => row.replace(/\x1b\[[0-9;]*m/g, ""));
+    expect(
+      rows
+        .filter((_, at) => at % 2 === 0)
+        .slice(1)
+        .map((row) => /^ */.exec(row)?.[0].length),
+    ).toEqual([2, 2, 2, 0]);
+  });
+
   test("counts more calls than the screen can show", () => {
     const subject = activity();
     for (let id = 0; id < 40; id++) subject.event(start(String(id)));

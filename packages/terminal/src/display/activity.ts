@@ -190,14 +190,14 @@ export class Activity {
 
   /**
    * Adds lines of the chat itself, in order with the events. They must be safe to display. Wrapped rows of a long line
-   * begin at `indent`, or at the line's own indentation.
+   * begin at `indent`, or where the text of the line begins.
    */
   print(lines: readonly string[], indent?: number): void {
     this.#calls.leaveQuestion();
     this.#sections.begin("chat");
     // An answer being written continues below these lines; it is not split in the middle of a line.
     this.#sections.add(({ width }) => {
-      const rows = lines.flatMap((line) => wrapWords(line, width, indent ?? /^ */.exec(line)?.[0].length));
+      const rows = lines.flatMap((line) => wrapWords(line, width, indent ?? indentOf(line)));
       return this.writing ? [...rows, ""] : rows;
     });
   }
@@ -306,6 +306,15 @@ export class Activity {
     this.#answer = new AnswerStream(this.#options.style);
     this.#sections.add(({ width }) => answer.finish(width));
   }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the styles of a mark
+const LINE_START = /^(?:\x1b\[[0-9;]*m)*( *)(?:[●›]\S* )?/;
+
+/** The column in which the text of a line begins: after its blanks and after the mark of a call or of the user. */
+function indentOf(line: string): number {
+  const [start = "", blanks = ""] = LINE_START.exec(line) ?? [];
+  return blanks.length + (/[●›]/.test(start) ? 2 : 0);
 }
 
 /** A tool call while the model writes it: its name, its title as soon as it can be parsed, and its size. */

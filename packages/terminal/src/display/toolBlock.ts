@@ -104,7 +104,7 @@ function waitingRow({ name, title }: OpenCall, options: BlockOptions): string {
   const state = "(waiting)";
   const room = width - textWidth(state) - 1;
   const rows = headerLines(name, title, { ...options, width: Math.max(room, 1) }, { maxRows: 1 });
-  return clipRow(`${rows[0] ?? ""} ${style.yellow(state)}`, width);
+  return clipRow(`${rows[0] ?? ""} ${style.dim(state)}`, width);
 }
 
 /** A finished call in a few rows; `expandable` tells whether some of its output is omitted. */
