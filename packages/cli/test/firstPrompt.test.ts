@@ -33,6 +33,11 @@ describe.skipIf(!hasTmux)("the first prompt (skipped without tmux)", () => {
     await terminal.until("› and more");
   });
 
+  test("leaves no copy of itself in the scrollback", async () => {
+    const terminal = await (await start()).chat();
+    expect(terminal.scrollback().match(/›/g)).toHaveLength(1);
+  });
+
   test("makes room for a question, and comes back", async () => {
     const { box, run } = await start();
     box.write("agent.config.mjs", 'export default { systemPrompt: "trusted" };\n');

@@ -4,8 +4,11 @@ import { isLiveTerminal, terminalStyle } from "./terminalKind.js";
 /** The prompt in front of the input line. */
 export const PROMPT = "› ";
 
-/** Moves back to where `drawFirstPrompt` began and clears the rows below. */
-const ERASE = "\r\x1b[1A\x1b[J";
+/**
+ * Clears the prompt and moves back to where `drawFirstPrompt` began. Cleared from the upper left corner, the whole screen
+ * would be: tmux keeps a copy of a cleared screen.
+ */
+const ERASE = "\r\x1b[J\x1b[1A";
 
 /**
  * Shows the prompt before the chat is loaded, with the same look as in the first frame, and keeps what is typed until
