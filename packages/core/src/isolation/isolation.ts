@@ -15,6 +15,7 @@ import { ANY_HOST, type HookName, type PackGrants, type PackManifest, readManife
 import { packageRoot } from "./packageFiles.js";
 import { PackProcess } from "./packProcess.js";
 import { examinerPolicy, packPolicy } from "./policy.js";
+import { manifestOf } from "./protocol.js";
 
 /**
  * `enforced`: the operating system restricts packs to what was granted. `limited`: only Node does, which hostile code
@@ -186,7 +187,7 @@ async function checkRegisters(manifest: PackManifest, entry: string): Promise<vo
 /** Adds the late tools, or the reasons why they did not load. */
 async function withLateTools(manifest: PackManifest, process: PackProcess): Promise<PackManifest> {
   const slow = `it took longer than ${LATE_LIMIT_MS} ms`;
-  const asked = process.request("loaded", {}).then(({ message }) => Object(message.result));
+  const asked = process.request("loaded", {}).then((answer) => Object(manifestOf(answer)));
   const found = await withTimeout(asked, LATE_LIMIT_MS, () => ({
     tools: {},
     late: manifest.late.map(({ description }) => ({ description, problem: slow })),

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { escapeToLine, truncateUtf8Start, withTimeout } from "@agent/internal";
 import type { Launched } from "./launch.js";
-import { encodeFrame, FROM_PACK, type Frame, FrameReader, type Message } from "./protocol.js";
+import { encodeFrame, FROM_PACK, type Frame, FrameReader, type Message, manifestOf } from "./protocol.js";
 
 const STOP_GRACE_MS = 1000;
 const END_GRACE_MS = 500;
@@ -125,11 +125,11 @@ export class PackProcess {
   /** Registers the pack. Rejects and kills the process if that takes too long. */
   async init(params: unknown, limitMs: number): Promise<unknown> {
     const late = `it did not register within ${limitMs} ms`;
-    const { message } = await withTimeout(this.request("init", params), limitMs, () => {
+    const answer = await withTimeout(this.request("init", params), limitMs, () => {
       this.end(late);
       throw new Error(`${this.#name}: ${late}.`);
     });
-    return message.result;
+    return manifestOf(answer);
   }
 
   /** Sends a request. An aborted request that is not answered soon kills the process with all its other requests. */

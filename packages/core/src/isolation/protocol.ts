@@ -18,6 +18,9 @@ export interface FrameLimits {
 /** Limits for frames from a pack: a value of 64 KB plus overhead, a result of 8 MB. */
 export const FROM_PACK: FrameLimits = { jsonBytes: 128 * 1024, rawBytes: 8 * 1024 * 1024 };
 
+/** A manifest is longer than other values: a pack may have many tools. It is sent as raw bytes then. */
+export const MAX_MANIFEST_BYTES = 1024 * 1024;
+
 /** Results and other texts longer than this are sent as raw bytes. */
 export const MAX_INLINE_CHARACTERS = 16 * 1024;
 
@@ -42,6 +45,13 @@ interface WireError {
 export interface Frame {
   readonly message: Message;
   readonly raw?: Buffer;
+}
+
+/** The value of an answer that may be a long manifest. */
+export function manifestOf({ message, raw }: Frame): unknown {
+  if (raw === undefined) return message.result;
+  if (raw.byteLength > MAX_MANIFEST_BYTES) throw new Error(`its manifest has ${raw.byteLength} bytes`);
+  return JSON.parse(raw.toString());
 }
 
 export function encodeFrame(message: Message, raw?: Uint8Array): Buffer {

@@ -24,6 +24,7 @@ import {
   type Frame,
   FrameReader,
   MAX_INLINE_CHARACTERS,
+  MAX_MANIFEST_BYTES,
   type Message,
 } from "./protocol.js";
 import { createFetch, orAbortReason } from "./runtimeFetch.js";
@@ -126,6 +127,11 @@ function receive(frame: Frame): void {
     });
 }
 
+/** What a pack registers. It may be too long for a message. */
+class Manifest {
+  constructor(readonly value: unknown) {}
+}
+
 /** A decision of a hook whose text is too long for a message. */
 class LongDecision {
   constructor(
@@ -136,6 +142,10 @@ class LongDecision {
 
 /** Long texts are sent as raw bytes. */
 function answer(id: number, result: unknown): void {
+  if (result instanceof Manifest) {
+    answerManifest(id, result.value);
+    return;
+  }
   const [text, about] = result instanceof LongDecision ? [result.text, result.key] : [result, null];
   if (typeof text === "string" && text.length > MAX_INLINE_CHARACTERS) {
     const raw = Buffer.from(text);
@@ -155,6 +165,22 @@ function answer(id: number, result: unknown): void {
   if (bytes > FROM_PACK.jsonBytes)
     fail(id, new Error(`it returned ${bytes} bytes of JSON, which is too much`));
   else send(message);
+}
+
+function answerManifest(id: number, manifest: unknown): void {
+  try {
+    const raw = Buffer.from(JSON.stringify(manifest));
+    if (raw.byteLength <= MAX_MANIFEST_BYTES) send({ id }, raw);
+    else
+      fail(
+        id,
+        new Error(
+          `its tools and services have ${raw.byteLength} bytes of JSON, more than ${MAX_MANIFEST_BYTES}`,
+        ),
+      );
+  } catch (error) {
+    fail(id, error);
+  }
 }
 
 function fail(id: number, error: unknown): void {
@@ -217,15 +243,15 @@ const HANDLERS: Readonly<Record<string, (params: Data, serving: Serving) => unkn
   init: async ({ url, host, loader }) => {
     await register(String(url), host as Data, loader);
     setImmediate(loadLater);
-    return describePack();
+    return new Manifest(describePack());
   },
   /** All late tools, once they have loaded. */
   loaded: async () => {
     await Promise.all(later.map(({ done }) => done));
-    return {
+    return new Manifest({
       tools: Object.fromEntries([...tools].map(([name, entry]) => [name, describeTool(entry)])),
       late: later.map(({ description, problem }) => ({ description, ...(problem && { problem }) })),
-    };
+    });
   },
   /** One late tool, once it has loaded. */
   tool: async ({ tool }) => {
