@@ -252,6 +252,44 @@ test.skipIf(!isEnforced)("gives a pack no key of a model provider by --yes if it
   expect(seen).toEqual([]);
 });
 
+test.skipIf(!isEnforced)(
+  "adds a pack with many tools, and none that describes more than the lock file can hold",
+  async () => {
+    const box = new Sandbox();
+    const add = async (folder: string, tools: string) => {
+      box.write(
+        `${folder}/package.json`,
+        `{"name":"${folder}","version":"1.0.0","type":"module","exports":"./index.js"}`,
+      );
+      box.write(
+        `${folder}/index.js`,
+        `export const packName = "${folder}";
+         const tool = (name, parameters) => ({ name, capabilities: ["read"], execute: async () => name,
+           getSchema: () => ({ type: "function", function: { name, description: "Reads. ".repeat(300), parameters } }) });
+         export function register(registry) { ${tools} }`,
+      );
+      return await box.run(["pack", "add", `./${folder}`, "--yes"]);
+    };
+    const many = await add(
+      "many",
+      'for (let count = 0; count < 100; count++) registry.register(tool("tool_" + count, { type: "object", properties: {} }));',
+    );
+    expect([many.code, many.stderr]).toEqual([0, many.stderr]);
+    expect((await box.run(["tool", "run", "tool_99", "--trust"])).stdout).toBe("tool_99\n");
+    const deep = await add(
+      "deep",
+      `let parameters = { type: "object" };
+       for (let count = 0; count < 200; count++) parameters = { type: "object", properties: { a: parameters } };
+       for (let count = 0; count < 100; count++) registry.register(tool("deep_" + count, parameters));`,
+    );
+    expect([deep.code, deep.stderr]).toEqual([
+      2,
+      expect.stringContaining("describes more than fits into the lock file of packs. Nothing was selected."),
+    ]);
+    expect((await box.run(["tool", "run", "tool_99", "--trust"])).stdout).toBe("tool_99\n");
+  },
+);
+
 test("refuses a folder whose entry is outside of it", async () => {
   const box = new Sandbox();
   box.write("package.json", '{"name":"project"}');

@@ -28,6 +28,7 @@ import { DEFAULT_PACK } from "../../settings/layers.js";
 import { entryOf } from "../../settings/packs/entry.js";
 import {
   digestFiles,
+  isTooLargeToLock,
   type LockedPack,
   packChanges,
   packLockFile,
@@ -290,7 +291,7 @@ function isLockTrusted(file: string): boolean {
   return isTrusted(file, limits);
 }
 
-const IN_PROCESS = "To run it with your rights instead: --isolation none";
+const IN_PROCESS = "Only if you trust its code with all your rights: --isolation none";
 
 /** Loads a pack in a separate process after approval, isolated if it can be. `undefined`: the user refused. */
 async function examine(
@@ -337,8 +338,14 @@ async function examine(
   if (isolation === undefined || status === undefined) {
     return { version, ...git, files, ...(await examineInProcess(candidate, print)) };
   }
-  const found = await examineIsolated(candidate, isolation, status.level, { yes, print });
-  return { version, ...git, files, ...found };
+  const examined = await examineIsolated(candidate, isolation, status.level, { yes, print });
+  const found = { version, ...git, files, ...examined };
+  if (isTooLargeToLock(found)) {
+    throw new CliError(
+      `${name} describes more than fits into the lock file of packs. ${unchanged(candidate)}`,
+    );
+  }
+  return found;
 }
 
 /** Whether a package is one of ours, which runs in the process of the agent. */
@@ -371,7 +378,7 @@ async function examineIsolated(
     manifest = await withLateTools(await isolation.inspect(entry), entry, isolation, asking);
   } catch (error) {
     throw new CliError(
-      `${name} is not a pack that works in its own process: ${errorMessage(error)} ${unchanged(candidate)} ${IN_PROCESS}`,
+      `${name} is not a pack that works in its own process: ${errorMessage(error).replace(/\.?$/, ".")} ${unchanged(candidate)} ${IN_PROCESS}`,
     );
   }
   if (manifest.packName !== undefined && isOwnName(manifest.packName)) {

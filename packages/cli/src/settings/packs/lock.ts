@@ -7,7 +7,9 @@ import { isRecord, quote, writeFileAtomic } from "@agent/core/toolkit";
 import { quotePath, readRegularFile } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 
-const MAX_LOCK_BYTES = 4 * 1024 * 1024;
+const MAX_LOCK_BYTES = 16 * 1024 * 1024;
+/** A nested schema takes much more space in the file than on its way here. */
+const MAX_ENTRY_BYTES = 2 * 1024 * 1024;
 const NAME = "packs.lock.json";
 
 /** A tool as the user approved it. */
@@ -81,6 +83,11 @@ export async function writeLockedPack(
   const sorted = Object.fromEntries(Object.entries(packs).sort(([a], [b]) => (a < b ? -1 : 1)));
   if (entry === undefined && readRegularFile(file, MAX_LOCK_BYTES) === undefined) return;
   await writeFileAtomic(file, `${JSON.stringify({ v: 1, packs: sorted }, undefined, 2)}\n`);
+}
+
+/** Whether the entry of a pack is too large for the lock file, which could not be read again. */
+export function isTooLargeToLock(entry: LockedPack): boolean {
+  return Buffer.byteLength(JSON.stringify(entry, undefined, 2)) > MAX_ENTRY_BYTES;
 }
 
 /** Why a tool differs from the approved one; `undefined` if it does not. */
