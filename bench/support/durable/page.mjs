@@ -54,7 +54,8 @@ export async function page({ report, servers, sizes }) {
   try {
     const tabs = await Promise.all(
       Array.from({ length: TABS }, async () => {
-        const tab = await browser.newPage();
+        // Each in its own window: a tab behind another one is hidden, and asks for nothing.
+        const tab = await (await browser.createBrowserContext()).newPage();
         const seen = { requests: 0, open: 0, most: 0 };
         const ended = () => seen.open--;
         tab.on("request", () => {
