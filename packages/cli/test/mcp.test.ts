@@ -111,6 +111,9 @@ test("reports on check what works and what was set aside, and fails for a server
   expect(code).toBe(0);
   expect(stdout).toContain("✓ docs: 1 tool,");
   expect(stdout).toContain("set aside: bad");
+  const approved = await good.run(["mcp", "update", "--yes"]);
+  expect(approved.stderr).toMatch(/^\+ docs good: .*\n! docs bad cannot be used: \S/m);
+  expect((await good.run(["mcp", "update"])).stderr).not.toContain("cannot be used");
   const broken = await project({ exitAtOnce: 3 }).run(["mcp", "check", "docs", "--trust", "--json"]);
   expect(broken.code).toBe(3);
   expect(JSON.parse(broken.stdout).servers).toMatchObject([{ server: "docs", ok: false }]);

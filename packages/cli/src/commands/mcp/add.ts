@@ -14,7 +14,7 @@ import { editConfig } from "../../settings/config/editConfig.js";
 import { setPackOption, toSource } from "../../settings/config/editPackOptions.js";
 import { DEFAULT_PACK } from "../../settings/layers.js";
 import { type EditableServers, editableServers, type McpFlags, PACK } from "./servers.js";
-import { showInstructions, showTools } from "./showTools.js";
+import { showInstructions, showSetAside, showTools } from "./showTools.js";
 
 /**
  * Files in which other programs list a project's MCP servers. We offer to add them; they are never used without
@@ -148,6 +148,7 @@ async function addServer(
   }
   if (locked) {
     showTools(name, manage.compareTools([], locked.tools), manage);
+    showSetAside(name, locked);
     showInstructions(name, undefined, locked.instructions);
   }
   if (!flags.yes && locked && !(await askYesNo(`Approve these tools, and write the server into ${file}?`))) {

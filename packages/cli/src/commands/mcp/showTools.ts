@@ -1,11 +1,12 @@
 import { escapeToLine, truncateUtf8 } from "@agent/internal";
 import type * as Manage from "@agent/tools-mcp/manage";
-import type { ToolDifferences } from "@agent/tools-mcp/manage";
+import type { LockedServer, ToolDifferences } from "@agent/tools-mcp/manage";
 import { note } from "../../process/output.js";
 
 const SHOWN_BEFORE_DIFFERENCE = 60;
 const MAX_DESCRIPTION_BYTES = 1000;
 const MAX_DIFFERENCE_BYTES = 4000;
+const MOST_SET_ASIDE = 20;
 
 /** Prints a server's tools, or how they differ from the approved ones. */
 export function showTools(
@@ -24,6 +25,14 @@ export function showTools(
       note(`    ${one.part} is now: ${shownFrom(one.after, from)}`);
     }
   }
+}
+
+/** Prints the tools of a server that cannot be used, and why. */
+export function showSetAside(server: string, { setAside }: Pick<LockedServer, "setAside">): void {
+  for (const { tool, reason } of setAside.slice(0, MOST_SET_ASIDE))
+    note(`! ${server} ${escapeToLine(tool)} cannot be used: ${shown(reason, MAX_DESCRIPTION_BYTES)}`);
+  const left = setAside.length - MOST_SET_ASIDE;
+  if (left > 0) note(`! ${left} more cannot be used: agent mcp check ${server}`);
 }
 
 /** Prints a server's instructions for the model, or how they differ from the approved ones. */

@@ -10,7 +10,7 @@ import {
   type McpFlags,
   selectServers,
 } from "./servers.js";
-import { showInstructions, showTools } from "./showTools.js";
+import { showInstructions, showSetAside, showTools } from "./showTools.js";
 
 /** The result for one server, with all differences in full, for `--json`. */
 interface UpdatedServer {
@@ -55,6 +55,7 @@ async function updateServer(
   const differences = manage.compareTools(before?.tools ?? [], locked.tools);
   const { added, removed, changed } = differences;
   showTools(server, differences, manage);
+  if (JSON.stringify(before?.setAside) !== JSON.stringify(locked.setAside)) showSetAside(server, locked);
   showInstructions(server, before?.instructions, locked.instructions);
   const result = {
     server,
