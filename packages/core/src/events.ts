@@ -53,7 +53,7 @@ export interface RetryEvent {
   readonly reason: string;
 }
 
-/** A notice from the provider for the user, such as a schema that it simplified for the server. */
+/** A notice for the user: that the provider simplified a schema for the server, or that a child agent waits for another. */
 export interface NoticeEvent {
   readonly type: "notice";
   readonly text: string;

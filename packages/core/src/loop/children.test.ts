@@ -356,6 +356,23 @@ describe("the request of a child agent", () => {
   });
 });
 
+test("reports that a child waits for another one, and when it starts", async () => {
+  const start = fakeTool(
+    "start",
+    async (_args, running) => {
+      const children = ["a", "b"].map((message) => running?.startAgent?.({ message, exclusive: true }));
+      return (await Promise.all(children)).map((child) => child?.text).join();
+    },
+    { capabilities: ["read"] },
+  );
+  const { events } = await collect(agentWith([call("start"), "One.", "Two.", "Done."], [start]), "Go.");
+  const children = events.flatMap((event) => (event.type === "child" ? [event] : []));
+  const noticed = children.flatMap(({ child, event }) =>
+    event.type === "notice" ? [`${child} ${event.text}`] : event.type === "done" ? [`${child} done`] : [],
+  );
+  expect(noticed).toEqual(["1 waits for another agent", "0 done", "1 starts", "1 done"]);
+});
+
 test("lets a child wait for its turn, and gives up the wait of one that is stopped", async () => {
   const slots = new ChildSlots(1);
   const release = await slots.acquire(new AbortController().signal);

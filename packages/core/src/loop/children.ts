@@ -95,10 +95,11 @@ export class ChildSlots {
     this.#free = size;
   }
 
-  /** Resolves once a slot is free, to a function that releases it. */
-  async acquire(signal: AbortSignal): Promise<() => void> {
+  /** Resolves once a slot is free, to a function that releases it. Calls `onWait` if none is. */
+  async acquire(signal: AbortSignal, onWait: () => void = () => undefined): Promise<() => void> {
     if (this.#free > 0) this.#free--;
     else {
+      onWait();
       let wake = (): void => undefined;
       const turn = new Promise<void>((resolve) => {
         wake = resolve;
@@ -167,7 +168,7 @@ export function createChildStarter(
         event,
       });
     };
-    const release = await takePlace(parent, request.exclusive ?? false, signal);
+    const release = await takePlace(parent, request.exclusive ?? false, signal, emit);
     try {
       const tree = await openFor(request.worktree, parent.openWorktree, signal);
       const { result: done, end } = await closing(tree, async () => {
@@ -257,21 +258,28 @@ async function closing<T>(
 
 /**
  * Waits until the child may run: first for the exclusive slot, if it is exclusive, then for one of the concurrent
- * slots.
+ * slots. The user sees that it waits: otherwise it would look stuck.
  */
 async function takePlace(
   { allowance, depth, limits }: RunParts,
   exclusive: boolean,
   signal: AbortSignal,
+  emit: (event: AgentEvent) => void,
 ): Promise<() => void> {
+  let hasWaited = false;
+  const onWait = (): void => {
+    if (!hasWaited) emit({ type: "notice", text: "waits for another agent" });
+    hasWaited = true;
+  };
   let endTurn = (): void => undefined;
   if (exclusive) {
     allowance.exclusive[depth] ??= new ChildSlots(1);
-    endTurn = await (allowance.exclusive[depth] as ChildSlots).acquire(signal);
+    endTurn = await (allowance.exclusive[depth] as ChildSlots).acquire(signal, onWait);
   }
   try {
     allowance.running[depth] ??= new ChildSlots(limits.maxConcurrentChildren);
-    const makeRoom = await (allowance.running[depth] as ChildSlots).acquire(signal);
+    const makeRoom = await (allowance.running[depth] as ChildSlots).acquire(signal, onWait);
+    if (hasWaited) emit({ type: "notice", text: "starts" });
     return () => {
       makeRoom();
       endTurn();

@@ -65,10 +65,12 @@ describe("Activity", () => {
       total: { inputTokens: 3000, outputTokens: 100 },
     });
     child(1, { type: "text", text: "hm" });
+    child(2, { type: "notice", text: "waits for another agent" });
     now = 2000;
     const rows = subject.frame(WIDTH, ROWS).rows.join("\n");
     expect(rows).toContain("explore0  search_text TODO · 2.0s · 3.1k tokens");
     expect(rows).toContain("explore1  thinking · 2.0s");
+    expect(rows).toContain("explore2  waits for another agent · 2.0s");
     const many = Array.from({ length: 30 }, (_, number) => number + 2);
     for (const number of many) child(number, { type: "text", text: "x" });
     expect(subject.frame(WIDTH, ROWS).rows.length).toBeLessThanOrEqual(ROWS);

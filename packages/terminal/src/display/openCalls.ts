@@ -385,6 +385,9 @@ function follow(shown: ShownChild, event: AgentEvent, now: number): void {
     case "text":
       shown.current = "thinking";
       break;
+    case "notice":
+      shown.current = event.text;
+      break;
     case "usage":
       shown.tokens = event.total.inputTokens + event.total.outputTokens;
       break;
