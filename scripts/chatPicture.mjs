@@ -26,7 +26,7 @@ const PROJECT = {
 
 const ANSWERS = [
   {
-    text: "I look for where the port is set.",
+    text: "I will look for where the port is set.",
     calls: [
       ["search_text", { query: "port", paths: ["src"] }],
       ["read_file", { path: "src/server.js" }],
@@ -35,7 +35,7 @@ const ANSWERS = [
     usage: [3200, 90, 0],
   },
   {
-    text: "It is fixed in `src/server.js`. I read it from the environment and run the tests.",
+    text: "It is hard-coded in `src/server.js`. I will read it from the environment and run the tests.",
     calls: [
       [
         "edit_file",
@@ -50,7 +50,7 @@ const ANSWERS = [
     usage: [4200, 120, 2400],
   },
   {
-    text: "The server now listens on `PORT`, or on **3000** without one. The tests pass.",
+    text: "The server now listens on `PORT`, or on 3000 without one. The tests pass.",
     calls: [],
     usage: [4600, 60, 3200],
   },
@@ -76,7 +76,7 @@ try {
   ];
   const bin = fromRoot("packages/cli/bin.js");
   const command = [process.execPath, bin, "--enable", "run_bash", "--mode", "auto", "--no-sandbox"];
-  const window = ["new-session", "-d", "-x", "96", "-y", "38", "-c", project];
+  const window = ["new-session", "-d", "-x", "96", "-y", "41", "-c", project];
   tmux("-f", "/dev/null", ...window, "env", ...env, ...command);
   await shown("/help lists the commands.");
   tmux("send-keys", "-l", TASK);
