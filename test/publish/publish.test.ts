@@ -160,7 +160,7 @@ describe.skipIf(problem !== undefined)(title, () => {
     await commands.must(path, "npm", "uninstall", "@acme/agent-pack-notes");
     const gone = await agent(path, ...call);
     expect(gone.status).toBe(2);
-    expect(gone.stderr).toContain("npm install @acme/agent-pack-notes");
+    expect(gone.stderr).toContain("agent pack add @acme/agent-pack-notes");
   });
 
   test.for([22, 24])("runs the installed command and packs on Node %i", async (version, { skip }) => {

@@ -54,8 +54,13 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     const { code, stderr } = await box.run(["tools", "--trust"]);
     expect(code).toBe(2);
     expect(stderr).toBe(
-      `agent: ${file}:2: the pack "@acme/tools" is not installed. Run: npm install @acme/tools\n`,
+      `agent: ${file}:2: the pack "@acme/tools" is not installed. Run: agent pack add @acme/tools\n`,
     );
+    // Approved on another machine: its limits are in the lock file.
+    const entry = { version: "1.0.0", files: "sha256-", tools: {}, secrets: [], services: [] };
+    box.write("packs.lock.json", JSON.stringify({ v: 1, packs: { "@acme/tools": entry } }));
+    const approved = await box.run(["tools", "--trust"]);
+    expect(approved.stderr).toContain("is not installed. Run: npm install @acme/tools\n");
   });
 
   test("reports a relative pack that does not exist", async () => {

@@ -12,8 +12,9 @@ import {
 } from "@agent/core";
 import type { Isolation } from "@agent/core/isolation";
 import { errorMessage, escapeInvisible, isRecord, lazyConstant, quote } from "@agent/core/toolkit";
-import { quotePath } from "@agent/internal";
+import { isInside, quotePath } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
+import { configDirectory } from "../../process/paths.js";
 import { jitiFile } from "../../process/requireCjs.js";
 import { locate, valuePattern } from "../../settings/config/locate.js";
 import { DEFAULT_PACK, type SelectedPack } from "../../settings/layers.js";
@@ -286,7 +287,12 @@ function missing({ name, origin, source }: SelectedPack): string {
   if (findManualInstall(directory)?.plugAndPlay && process.versions.pnp === undefined) {
     return `${place}: the pack ${quote(name)} cannot be found, because Yarn Plug'n'Play installs this project and Yarn did not start this command. Run: yarn agent`;
   }
-  return `${place}: the pack ${quote(name)} is not installed. Run: ${installCommand(name, directory)}`;
+  const isApproved = source !== undefined && readPackLock(packLockFile(source.file))[name] !== undefined;
+  const isOwn = isOwnPack(name, { file: "", local: false, own: false });
+  // The code of another pack would run with the rights of the user if npm alone installed it.
+  const user = isInside(configDirectory(), directory) ? " --user" : "";
+  const command = isApproved || isOwn ? installCommand(name, directory) : `agent pack add ${name}${user}`;
+  return `${place}: the pack ${quote(name)} is not installed. Run: ${command}`;
 }
 
 function withoutPreset(): string {
