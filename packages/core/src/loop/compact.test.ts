@@ -237,11 +237,15 @@ describe("the budget that a model is known for", () => {
   });
 });
 
-test("tells the model what the summary must keep", async () => {
+test("tells the model what the summary must keep, and who wrote each message", async () => {
   const prompts: string[] = [];
+  const transcripts: unknown[] = [];
   const provider: ChatProvider = {
-    respond: async ({ messages: [first] }) => {
-      if (first?.role === "system") prompts.push(first.content);
+    respond: async ({ messages: [first, second] }) => {
+      if (first?.role === "system") {
+        prompts.push(first.content);
+        transcripts.push(second?.content);
+      }
       return { content: "ok", toolCalls: [], finishReason: "stop" };
     },
   };
@@ -249,4 +253,5 @@ test("tells the model what the summary must keep", async () => {
   for (const message of ["1", "2", "3"]) await agent.chat(message);
   expect(await agent.compact({ focus: "the failing tests" })).toBe(true);
   expect(prompts).toEqual([expect.stringMatching(/Keep this above all: the failing tests$/)]);
+  expect(transcripts).toEqual([expect.stringMatching(/^assistant: ok\nuser: 2\n/)]);
 });
