@@ -320,6 +320,13 @@ describe("undo of what file tools changed", () => {
     expect((await log.undo()).restored).toEqual([at("b")]);
   });
 
+  test("keeps what was undone after a message whose changes are not tracked", async () => {
+    await turn(() => call(["a"], () => writeFileSync(at("a"), "x")));
+    await log.undo();
+    await turn(() => call("unknown", () => undefined));
+    expect((await log.redo()).restored).toEqual([at("a")]);
+  });
+
   test("restores the mode of a removed directory that forbids writing", async () => {
     mkdirSync(at("fixed"));
     writeFileSync(at("fixed", "f"), "x");

@@ -43,6 +43,12 @@ describe.each(SCHEMAS)("an answer by a schema of %s", (_library, schema) => {
     ]);
     expect((await agent.run("Oslo?", { output: schema as never })).output).toEqual(OSLO);
     expect(corrections[0]).toMatch(/^Your answer does not fit the required form: .*people/s);
+    // No user wrote it.
+    expect(agent.conversation.sessionContext).toContainEqual({
+      role: "user",
+      content: corrections[0],
+      generated: true,
+    });
   });
 });
 

@@ -84,6 +84,8 @@ describe("Promise: only scripts that all shells read alike are judged", () => {
     "foreach i (rm) $i x; end",
     "for i do rm x; done",
     "for if in a; do rm x; done",
+    "for i in a & do rm x; done",
+    "for i in a && do rm x; done",
     "for ((;;)); do rm x; done",
     "for i in a; { rm x; }",
     "time -f x rm y",
@@ -159,6 +161,7 @@ describe("Promise: only scripts that all shells read alike are judged", () => {
     ["cat <<-E | a\n\t$x costs $ 5\n\tE\nb", [["cat"], ["a"], ["b"]]],
     ["if a; then b; elif c; then d; else e; fi > f", [["a"], ["b"], ["c"], ["d"], ["e"]]],
     ["for i in 1 $x; do\n a\ndone", [[], ["a"]]],
+    ["for i in 1 2\n\ndo a\ndone", [[], ["a"]]],
     ["while a; do b; done; until c\ndo d\ndone", [["a"], ["b"], ["c"], ["d"]]],
     ["(a; b) && { c; d; } | ! e".replace("! e", "e"), [["a"], ["b"], ["c"], ["d"], ["e"]]],
     [

@@ -45,7 +45,6 @@ export class Judge {
   }
 
   checkScript(source: string, depth = 0): void {
-    if (depth > MAX_DEPTH) throw new Unresolvable("commands are nested in commands too deeply");
     for (const command of simpleCommands(source)) this.#checkCommand(command, depth);
   }
 

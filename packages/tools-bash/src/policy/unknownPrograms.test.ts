@@ -178,6 +178,15 @@ describe("a program that no table knows runs no denied command by a word it is g
     expect(verdict(command)).toMatchObject({ allowed: false });
   });
 
+  test.each(["-f x", "true; -f x", "if -f x; then true; fi"])(
+    "refuses an option in place of a command: %s",
+    (script) => {
+      expect(verdict(script, { deny: ["other"] })).toMatchObject({
+        reason: expect.stringContaining("stands where a command is expected"),
+      });
+    },
+  );
+
   test("is refused with the name of the program and the rule", () => {
     expect(verdict("mutt -e 'set shell; !rm x'")).toEqual({
       allowed: false,
