@@ -8,6 +8,8 @@ describe("an allow list", () => {
     "git status -s",
     "cd src && npm test",
     "timeout 60 npm test",
+    "timeout --signal KILL 60 npm test",
+    "timeout --signal=KILL 60 npm test",
     "ls | ls",
     "if ls; then exit 1; fi",
   ])("lets %s run", (command) => expect(allowed(command, { allow })).toBe(true));

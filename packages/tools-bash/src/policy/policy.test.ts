@@ -133,6 +133,7 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     "awk 'BEGIN { system(\"rm x\") }'",
     "awk '{ print | \"sh\" }'",
     "awk -f x",
+    "sed 's/a/b/w out.txt\ne rm x' f",
     "sed '1e rm x' f",
     "sed 's/a/rm x/e' f",
     "sed -ne 'e' f",
