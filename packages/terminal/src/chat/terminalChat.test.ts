@@ -170,9 +170,13 @@ test("takes no earlier input and no queued message into the reason for a refusal
   expect(chat.view.editor.text).toBe("next");
 });
 
-test("answers no with Esc to a background agent that asks while no message is answered", async () => {
-  isBusy = false;
-  const answer = ask();
-  type("\x1b");
-  expect(await answer).toEqual({ deny: "the user said no." });
-});
+test.each([false, true])(
+  "answers no with Esc to a background agent that asks while no message is answered; vim %s",
+  async (vim) => {
+    chat.configure({ vim });
+    isBusy = false;
+    const answer = ask();
+    type("\x1b");
+    expect(await answer).toEqual({ deny: "the user said no." });
+  },
+);

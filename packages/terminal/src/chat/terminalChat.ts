@@ -148,8 +148,9 @@ export class TerminalChat {
   }
 
   #pressInLine(key: Key): void {
-    // Esc closes an open list first.
-    if (!this.#vim || (this.view.menu && key.type === "key" && key.name === "escape")) {
+    // Esc closes an open list first, and is an answer to a question.
+    const takesEscape = this.view.menu !== undefined || this.view.dialog !== undefined;
+    if (!this.#vim || (takesEscape && key.type === "key" && key.name === "escape")) {
       this.#pressPlain(key);
       return;
     }
