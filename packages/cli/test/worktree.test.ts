@@ -274,9 +274,11 @@ test.each([
   expect(git(["branch", "--list", "agent/*"]).trim()).toBe("agent/taken");
 });
 
-test("refuses a directory without a repository, and one without a commit", async () => {
+test("refuses a directory without a repository, and one without a commit or with SHA-256", async () => {
   const box = new Sandbox();
   expect((await box.run(["--worktree", "x", "read a.txt"])).stderr).toContain("no commit yet");
+  box.write(".git/HEAD", `${"a".repeat(64)}\n`);
+  expect((await box.run(["--worktree", "x", "read a.txt"])).stderr).toContain("SHA-256");
   rmSync(join(box.project, ".git"), { recursive: true });
   const { code, stderr } = await box.run(["--worktree", "x", "read a.txt"]);
   expect([code, stderr]).toEqual([2, expect.stringContaining("is not in a git repository of yours")]);

@@ -29,6 +29,7 @@ import { PrivateGit } from "../undo/privateGit.js";
 
 const NAME = /^[A-Za-z0-9][\w-]{0,80}$/;
 const COMMIT = /^[0-9a-f]{40}$/;
+const SHA256_COMMIT = /^[0-9a-f]{64}$/;
 /** The names that git allows, without "..": a reference is also a path. */
 const REF = /^refs\/(?!.*\.\.)[^\p{Cc} ~^:?*[\\]+$/u;
 const LARGEST_LINE = 4096;
@@ -498,6 +499,8 @@ class Worktree {
     const [, ref] = /^ref: (.+)$/.exec(line) ?? [];
     const commit = ref === undefined ? line : REF.test(ref) ? this.#readRef(ref) : undefined;
     if (commit !== undefined && COMMIT.test(commit)) return commit;
+    if (commit !== undefined && SHA256_COMMIT.test(commit))
+      throw new Error("repositories with SHA-256 as their object format are not supported.");
     throw new Error("the repository has no commit yet, or one that cannot be read.");
   }
 
