@@ -74,7 +74,7 @@ export class NpmRegistry {
     const versions = [...this.#versions].map(([number, { manifest, tarball }]) => {
       const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
       const dist = { tarball: `${origin}/${NAME}-${number}.tgz`, integrity, unpackedSize: 2048 };
-      return [number, { ...manifest, dist, _npmUser: { name: "alice", email: "alice@example.com" } }];
+      return [number, { _npmUser: { name: "alice", email: "alice@example.com" }, ...manifest, dist }];
     });
     const time = Object.fromEntries(
       [...this.#versions.keys()].map((number) => [number, "2026-03-01T00:00:00Z"]),

@@ -178,6 +178,7 @@ describe("agent pack update and outdated", () => {
           { ...GREET, can: ["execute"] },
           { name: "send", can: ["network"] },
         ]),
+        { _npmUser: { name: "mallory", email: "mallory@example.com" } },
       );
       const outdated = await box.run(["pack", "outdated"], { env });
       expect(outdated.stdout).toContain(`${NAME}  approved 1.0.0  installed 1.0.0  latest 1.1.0\n`);
@@ -196,6 +197,7 @@ describe("agent pack update and outdated", () => {
       const { code, stdout } = await box.run(["pack", "update", "--yes"], { env });
       expect(code).toBe(0);
       expect(stdout).toContain(`${NAME}: version 1.0.0 → 1.1.0\n`);
+      expect(stdout).toContain("  it was published by mallory, before by alice\n");
       expect(stdout).toContain("  tool send: it is new (on; network)\n");
       expect(lock()).toMatchObject({ version: "1.1.0", tools: { send: { enabled: true } } });
       expect((await box.run(["tool", "run", "send", "--trust"])).stdout).toBe("send ran\n");

@@ -334,12 +334,15 @@ async function examine(
     return undefined;
   }
   const files = digestFiles(folder);
-  const git = candidate.git && { git: candidate.git };
+  const origin = {
+    ...(candidate.git && { git: candidate.git }),
+    ...(facts?.publisher !== undefined && { publisher: facts.publisher }),
+  };
   if (isolation === undefined || status === undefined) {
-    return { version, ...git, files, ...(await examineInProcess(candidate, print)) };
+    return { version, ...origin, files, ...(await examineInProcess(candidate, print)) };
   }
   const examined = await examineIsolated(candidate, isolation, status.level, { yes, print });
-  const found = { version, ...git, files, ...examined };
+  const found = { version, ...origin, files, ...examined };
   if (isTooLargeToLock(found)) {
     throw new CliError(
       `${name} describes more than fits into the lock file of packs. ${unchanged(candidate)}`,

@@ -21,6 +21,8 @@ export interface LockedTool {
 /** What a pack may provide: everything the user saw when they added or updated it. */
 export interface LockedPack {
   readonly version: string;
+  /** Who published this version, as the registry says; absent for a pack from elsewhere. */
+  readonly publisher?: string;
   /** The name that the pack declares; absent if it declares none. */
   readonly packName?: string;
   /** The address of its git repository as it was given, and the commit; absent for any other pack. */
@@ -137,7 +139,10 @@ export function packChanges(
   const skills = before.files === after.files ? [] : after.services.filter((one) => one.startsWith("skill "));
   const added = (kind: "secrets" | "services"): string[] =>
     after[kind].filter((one) => !before[kind].includes(one));
+  const publishers = [before.publisher, after.publisher];
+  const isHandedOver = !publishers.includes(undefined) && before.publisher !== after.publisher;
   return [
+    ...(isHandedOver ? [`it was published by ${after.publisher}, before by ${before.publisher}`] : []),
     ...(renamed === undefined ? [] : [renamed]),
     ...tools,
     ...gone.map((name) => `tool ${name}: it is gone`),
@@ -193,6 +198,7 @@ function isLocked(entry: unknown): entry is LockedPack {
     isRecord(entry) &&
     typeof entry.version === "string" &&
     typeof entry.files === "string" &&
+    (entry.publisher === undefined || typeof entry.publisher === "string") &&
     (entry.packName === undefined || typeof entry.packName === "string") &&
     (entry.git === undefined || isGit(entry.git)) &&
     isTexts(entry.secrets) &&
