@@ -531,15 +531,15 @@ type KnownTools<Entries extends readonly unknown[]> = {
 }[number];
 
 /**
- * The entries with each pack's options narrowed to the type that the pack takes. Anything else must be a `ToolPack`, so that
- * the compiler says what is missing.
+ * The entries with each pack's options narrowed to the type that the pack takes. A pack may also be given by its `Name`.
+ * Anything else must be a `ToolPack`, so that the compiler says what is missing.
  */
-export type CheckedPacks<Entries extends readonly unknown[]> = {
+export type CheckedPacks<Entries extends readonly unknown[], Name = never> = {
   readonly [Key in keyof Entries]: Entries[Key] extends readonly [infer Pack, unknown]
-    ? readonly [pack: Pack extends ToolPack ? Pack : ToolPack, options: PackOptions<Pack>]
+    ? readonly [pack: Pack extends ToolPack | Name ? Pack : ToolPack, options: PackOptions<Pack>]
     : unknown extends Entries[Key]
       ? PackEntry
-      : Entries[Key] extends PackEntry
+      : Entries[Key] extends PackEntry | Name
         ? Entries[Key]
         : ToolPack;
 };

@@ -126,7 +126,7 @@ type KeyAction =
 /** The whole config. Every key is optional. */
 export interface AgentConfig<Packs extends readonly PackReference[] = readonly PackReference[]> {
   /** Default: `["@agent/preset-default"]`. */
-  readonly packs?: CheckedPacks<Packs>;
+  readonly packs?: CheckedPacks<Packs, string>;
   /** Tools to enable although their pack disables them by default. */
   readonly enable?: readonly ToolName<Packs>[];
   readonly disable?: readonly ToolName<Packs>[];
