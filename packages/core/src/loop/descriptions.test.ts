@@ -557,6 +557,23 @@ describe("nested calls", () => {
     ]);
   });
 
+  test("end at eight levels for a tool that reaches itself by a redirect", async () => {
+    const texts: string[] = [];
+    const script = outer(async (callTool) => {
+      texts.push((await callTool("alias", {})).text);
+      return "done";
+    });
+    const alias: ExecutableTool = {
+      ...fakeTool("alias", () => ""),
+      redirect: (args) => ({ name: "script", args }),
+    };
+    await agentWith([call("script"), "Done."], [script, alias]).chat("go");
+    expect(texts).toEqual([
+      "Error executing alias: calls may be nested at most 8 levels deep.",
+      ...Array(8).fill("done"),
+    ]);
+  });
+
   test("write one at a time if they are of two scripts in one answer", async () => {
     let writing = 0;
     let most = 0;
