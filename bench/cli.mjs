@@ -78,7 +78,6 @@ const OURS = [
     name: "a task: first byte of the request",
     argv: [node, BIN, "--no-config", "--no-session", "say hello"],
     cwd: project,
-    reach: 2.5,
     untilRequest: true,
   },
   ...inTerminals([
