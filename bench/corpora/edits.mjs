@@ -2244,6 +2244,19 @@ const SINGLE = [
     "\tif x {\n\t\tone()\n        two()\n\t}",
     "func a() {\n\tif x {\n\t\tone()\n\t\ttwo()\n\t}\n}\n",
   ],
+  // A statement that opens a block without one, and lines in a block that none opens.
+  ["lines in no block", "a.py", "def a():\n    one()\n\nb()\n", "    one()\n", "", undefined],
+  [
+    "lines in no block",
+    "a.py",
+    "def a():\n    one()\n    two()\n",
+    "    one()\n    two()",
+    "one(1)\n    two()",
+    undefined,
+  ],
+  ["lines in no block", "a.py", "def a():\n    one()\n", "    one()", "    one()\n        two()", undefined],
+  ["a first line break", "a.js", "if (a) {\n  b();\n}\n", "\n  b();", "  c();", "if (a) {\n  c();\n}\n"],
+  ["a first line break", "a.py", "x = 1\n# one\n", "\n# one", "  # one", "x = 1  # one\n"],
   // A line break at the start of old_text only.
   ["a first line break", "a.py", "x = 1\ny = 2\n", "\ny = 2", "y = 3", "x = 1\ny = 3\n"],
   ["a first line break", "a.js", "// note\ncall();\n", "\ncall();", "call(1);", "// note\ncall(1);\n"],

@@ -3,8 +3,8 @@ const LONGEST_TEXT = 1024 * 1024;
 const LONGEST_SHOWN = 80;
 
 /**
- * Throws if a change gives a line of Python or YAML an indentation that no block around it has: a syntax error, or a line
- * of another block than was meant. A text that has such a line already is not checked.
+ * Throws if a change leaves a line of Python or YAML in no block, or a block of Python without lines: a syntax error, or a
+ * line of another block than was meant. A text that has such a line already is not checked.
  */
 export function checkBlocks(before: string, after: string, path: string): void {
   const find = /\.pyi?$/i.test(path) ? strayInPython : /\.ya?ml$/i.test(path) ? strayInYaml : undefined;
@@ -20,7 +20,7 @@ function linesIn(text: string): readonly string[] {
   return text.replace(/^\ufeff/, "").split(/\r\n|\n|\r/);
 }
 
-/** The first statement whose indentation is that of no open block. */
+/** The first statement whose indentation is that of no open block, or that is not deeper than the line that opens one. */
 function strayInPython(lines: readonly string[]): string | undefined {
   const blocks = [""];
   const code = new PythonCode();
@@ -28,7 +28,9 @@ function strayInPython(lines: readonly string[]): string | undefined {
     if (!code.isOpen && /^\s*[^\s#]/.test(line)) {
       const indent = /^[ \t]*/.exec(line)?.[0] ?? "";
       let block = blocks.at(-1) ?? "";
-      if (indent !== block && indent.startsWith(block)) blocks.push(indent);
+      const isDeeper = indent !== block && indent.startsWith(block);
+      if (isDeeper !== code.opensBlock) return line;
+      if (isDeeper) blocks.push(indent);
       else {
         while (block.length > indent.length) {
           blocks.pop();
@@ -54,6 +56,12 @@ class PythonCode {
   /** The mark of the string of several lines that is open. */
   #mark = "";
   #isContinued = false;
+  #opensBlock = false;
+
+  /** Whether the last line ends with a colon. */
+  get opensBlock(): boolean {
+    return this.#opensBlock;
+  }
 
   get isOpen(): boolean {
     return this.#brackets > 0 || this.#mark !== "" || this.#isContinued;
@@ -71,8 +79,11 @@ class PythonCode {
       }
       PYTHON_MARK.lastIndex = at;
       const found = PYTHON_MARK.exec(line);
+      const plain = line.slice(at, found?.index).trimEnd();
+      if (plain !== "") this.#opensBlock = plain.endsWith(":");
       if (!found || found[0] === "#") return true;
       const [mark] = found;
+      this.#opensBlock = false;
       at = found.index + mark.length;
       const quoted = QUOTED[mark];
       if (mark.length === 3) this.#mark = mark;

@@ -114,6 +114,10 @@ function withoutIndent(
   );
 }
 
+function isIndentedBy(text: string, indent: string): boolean {
+  return text.startsWith(indent) && isSolid(text[indent.length]);
+}
+
 /**
  * The line break with the indentation after it at the start of the old text, if the new text would continue the line
  * before. An operator or a bracket may be meant to.
@@ -121,6 +125,10 @@ function withoutIndent(
 function leadingBreak(text: string, start: number, found: string, replacement: string): string {
   const lead = /^(?:\r?\n)+[ \t]*/.exec(found)?.[0];
   if (lead === undefined || lead === found || !isSolid(text[start - 1])) return "";
+  const [, breaks = "", indent = ""] = /^((?:\r?\n)+)([ \t]*)/.exec(found) ?? [];
+  // Two blanks may stand before a comment at the end of a line.
+  if (/^(?:\t| {2})\s*[^\s#/-]/.test(replacement) || (indent !== "" && isIndentedBy(replacement, indent)))
+    return breaks;
   const isContinued = /^(?:[\s.,;:)\]}{?=+*%|&]|-(?! ))|^$/.test(replacement);
   const wasContinued = !isContinued && /^[.,;:)\]}?=+*%|&]/.test(found.slice(lead.length));
   return isContinued || wasContinued ? "" : lead;
