@@ -1,0 +1,2 @@
+// What `create-next-app` writes.
+export default { cacheComponents: true, partialPrefetching: true };

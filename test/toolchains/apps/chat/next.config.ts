@@ -1,6 +1,0 @@
-import type { NextConfig } from "next";
-
-// What `create-next-app` writes.
-const nextConfig: NextConfig = { cacheComponents: true, partialPrefetching: true };
-
-export default nextConfig;
