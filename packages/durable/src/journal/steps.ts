@@ -85,6 +85,11 @@ export class JournalSteps implements Steps {
     this.#isClosed = true;
   }
 
+  /** Whether the run can leave its worker without losing a call. */
+  get mayLeave(): boolean {
+    return this.#openIntents === 0;
+  }
+
   async answer(key: AnswerKey, ask: () => Promise<ChatResponse>): Promise<ChatResponse> {
     const name = this.#prefix + answerKey(key);
     this.#asked++;
@@ -96,12 +101,12 @@ export class JournalSteps implements Steps {
     }
     if (known?.kind === "error") throw recordedError(known.value as RunError);
     this.#checkOpen();
-    await this.#models.before(key.model, this.#openIntents === 0);
+    await this.#models.before(key.model, this.mayLeave);
     let response: ChatResponse;
     try {
       response = await ask();
     } catch (thrown) {
-      const error = await this.#models.failed(thrown, key.model, this.#openIntents === 0);
+      const error = await this.#models.failed(thrown, key.model, this.mayLeave);
       if (decidesTheRest(key, error)) {
         this.#keep({ key: name, kind: "error", value: { code: error.code, message: error.message } });
       }

@@ -65,7 +65,7 @@ export async function attemptRun(
     });
     approvals.tools = prepared.agent.registry;
     messages.agent = prepared.agent;
-    return await chat(prepared, claim, stop.signal, { steps, approvals, models, writer, messages });
+    return await chat(prepared, claim, stop, { steps, approvals, models, writer, messages });
   } catch (error) {
     if (isStopped(error) && error.stop === "lost") throw error;
     return failure(claim, error);
@@ -86,9 +86,11 @@ interface Parts {
 async function chat(
   { agent, message, output, context, cost }: PreparedRun,
   claim: RunClaim,
-  signal: AbortSignal,
+  stop: AbortController,
   { steps, approvals, models, writer, messages }: Parts,
 ): Promise<ClaimEnding> {
+  const { signal } = stop;
+  let hasLeft = false;
   let done: DoneEvent | undefined;
   let before: TokenUsage | undefined;
   let usage: TokenUsage | undefined;
@@ -102,6 +104,11 @@ async function chat(
         if (event.type === "usage") usage = addUsage(before, event.total);
         if (event.type === "done") done = event;
         writer.addEvent(event);
+        if (event.type !== "retry" || hasLeft || !steps.mayLeave || !(await models.mustWait(event))) continue;
+        // The provider would wait in the worker.
+        hasLeft = true;
+        steps.close();
+        stop.abort(new StoppedError("closing"));
       }
       await writer.settle();
       if (!done) throw new Error("The agent ended without an answer.");
@@ -125,8 +132,10 @@ async function chat(
     if (isStopped(error) && error.stop === "lost") throw error;
     if (signal.aborted) await agent.settled();
     await writer.settle();
-    const isSuspended = isAgentError(error, "suspended") && !isStopped(error) && !claim.signal.aborted;
-    const ending = (isSuspended && waiting(approvals.pending, models.pause)) || failure(claim, error);
+    const isSuspended = hasLeft || (isAgentError(error, "suspended") && !isStopped(error));
+    const ending =
+      (isSuspended && !claim.signal.aborted && waiting(approvals.pending, models.pause)) ||
+      failure(claim, error);
     return ending.state === "queued" ? ending : { ...ending, ...spent(usage, cost) };
   } finally {
     await agent.dispose().catch(() => undefined);
@@ -320,6 +329,8 @@ function isDenial(decision: Decision): boolean {
 
 // A wait this short is cheaper than passing the run to another worker.
 const SHORT_WAIT_MS = 250;
+// The longest wait between two requests of a provider during which the run keeps its worker.
+const LONGEST_HELD_MS = 2000;
 const UNNAMED = "model";
 
 /**
@@ -331,6 +342,7 @@ class ModelCalls implements ModelCallGate {
   readonly #stop: AbortSignal;
   #failures: Failures | undefined;
   #pause: Pause | undefined;
+  #model = UNNAMED;
 
   constructor(claim: RunClaim, policy: OutagePolicy, stop: AbortSignal) {
     this.#claim = claim;
@@ -354,6 +366,7 @@ class ModelCalls implements ModelCallGate {
    * leave its worker: a call that cannot be repeated must not be interrupted.
    */
   async before(model = UNNAMED, mayLeave = true): Promise<void> {
+    this.#model = model;
     let pause = await this.#claim.takeModelCall(model);
     while (pause && !(mayLeave && !(pause.hasModelCall && pause.ms <= SHORT_WAIT_MS))) {
       await sleep(pause.ms, this.#stop);
@@ -389,6 +402,20 @@ class ModelCalls implements ModelCallGate {
       ...(requestId !== undefined && { requestId }),
       ...(provider !== undefined && { provider }),
     });
+  }
+
+  /** Whether the run leaves its worker because its provider waits for long before the next request. */
+  async mustWait({
+    delayMs,
+    reason,
+  }: {
+    readonly delayMs: number;
+    readonly reason: string;
+  }): Promise<boolean> {
+    if (delayMs <= LONGEST_HELD_MS) return false;
+    const error = new AgentError("provider_failed", reason, { retryable: true, retryAfterMs: delayMs });
+    await this.failed(error, this.#model);
+    return this.#pause !== undefined;
   }
 
   #suspend(pause: Pause): AgentError {

@@ -106,6 +106,48 @@ test("frees its worker while it waits: another run is executed in between", asyn
   expect(wait?.until).toBeGreaterThan(Date.now() + 200_000);
 });
 
+test("leaves its worker when the provider would wait for long before its next request", async () => {
+  const engine = openEngine();
+  const delays = [1, 300_000];
+  const provider: ChatProvider = {
+    id: "acme",
+    model: "m",
+    async respond({ onRetry, signal }) {
+      const delayMs = delays.shift();
+      if (delayMs === undefined) return { content: "done", toolCalls: [], finishReason: "stop" };
+      onRetry?.({ attempt: 1, delayMs, reason: "429 slow down" });
+      // Short waits are over here; a long one lasts until the run is stopped.
+      if (delayMs === 1) return { content: "done", toolCalls: [], finishReason: "stop" };
+      await new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      });
+      throw new Error("unreachable");
+    },
+  };
+  const create: RunDefinition["create"] = ({ steps }) => ({
+    agent: new Agent(provider, { steps }),
+    message: "go",
+  });
+  const definition = { name: "failing", version: "1", create };
+  await workWith(engine, definition, { concurrency: 1 });
+  const { waits } = await resultOf(engine, definition);
+  expect(waits).toEqual([]);
+
+  const waiting = await startRun(engine, definition, {});
+  expect(await waitingRun(engine, waiting)).toMatchObject({
+    wait: { reason: { code: "provider_failed", message: "429 slow down" } },
+    failures: { count: 1 },
+    crashes: 0,
+  });
+  const { run } = await resultOf(engine, definition);
+  expect(run?.state).toBe("done");
+  const { wait } = (await engine.get(waiting)) ?? {};
+  expect(wait?.until).toBeGreaterThan(Date.now() + 200_000);
+  await engine.retry(waiting);
+  await follow(engine, waiting);
+  expect(await engine.get(waiting)).toMatchObject({ state: "done", result: { text: "done" } });
+});
+
 test("counts failures anew after each completed step", async () => {
   const engine = openEngine();
   const definition = failing([unavailable(), unavailable(), undefined, unavailable(), unavailable()], true);
