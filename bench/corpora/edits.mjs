@@ -2293,6 +2293,16 @@ const SINGLE = [
   ["marks of another format", "a.ts", "a();\nb();\n", "b();", "`b(1);`", undefined],
   ["escapes in part of the texts", "a.py", 'print("x\\n")\n', 'print("x\\n")', 'print("y\n")', undefined],
   ["escapes in part of the texts", "a.ts", 'a("x\\n", 1);\n', 'a("x\\n", 1);', 'a("y\n", 2);', undefined],
+  [
+    "escapes in part of the texts",
+    "a.py",
+    "import a\nimport b\n",
+    "import a\nimport b",
+    "import a\\nimport c",
+    undefined,
+  ],
+  ["escapes in part of the texts", "a.py", "# one\nb()\n", "# one\nb()", "# one\\nc()", undefined],
+  ["escapes that belong there", "a.py", "a(\n  b,\n)\n", "a(\n  b,\n)", 'a("b\\n")', 'a("b\\n")\n'],
   ["escapes that belong there", "a.py", 'x = "a\\n"\n', 'x = "a\\n"', 'x = """a\nb"""', 'x = """a\nb"""\n'],
   [
     "HTML entities in part of the texts",

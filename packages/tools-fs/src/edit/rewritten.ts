@@ -373,6 +373,12 @@ function unseenInCode(oldText: string, newText: string, kind: FileKind): string 
 function escapesBreaks(oldText: string, newText: string, kind: FileKind): boolean {
   const { isMarkup, isData } = kind;
   if (/\\n/.test(oldText)) return false;
+  const [first = "", ...more] = oldText.split("\n");
+  // Several lines become one, with the escape where they ended.
+  if (more.length > 0 && !newText.includes("\n") && newText.includes("\\n")) {
+    if (newText.startsWith(`${first}\\n`)) return true;
+    if (kind.isPlainCode && !isMarkup && codeLines(newText, kind).includes("\\n")) return true;
+  }
   return codeLines(newText, kind)
     .split("\n")
     .some(
