@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import {
   Agent,
   type AgentEvent,
@@ -143,7 +143,7 @@ test("ends when it is stopped while its question waits for that of another", asy
   const first = agent.startAgent({ message: "use touch", label: "first" });
   await untilQuestion();
   const second = agent.startAgent({ message: "use touch", label: "second" });
-  await vi.waitFor(() => expect(ruled).toContain("second"));
+  await expect.poll(() => ruled).toContain("second");
   second.stop();
   await expect(second.done).rejects.toMatchObject({ code: "aborted" });
   const third = agent.startAgent({ message: "use touch", label: "third" });
@@ -151,7 +151,7 @@ test("ends when it is stopped while its question waits for that of another", asy
   await untilAsked(1);
   requests[0]?.answer("touched");
   await first.done;
-  await vi.waitFor(() => expect(asked.map(({ label }) => label)).toEqual(["first", "third"]));
+  await expect.poll(() => asked.map(({ label }) => label)).toEqual(["first", "third"]);
   third.stop();
   await expect(third.done).rejects.toMatchObject({ code: "aborted" });
 });
