@@ -185,6 +185,27 @@ describe.runIf(process.platform === "linux")("a directory exchanged for a link a
     expect(existsSync(at("hidden/f"))).toBe(false);
   });
 
+  test.each([
+    ["restored", () => stored("old")],
+    ["removed", async () => MISSING],
+  ])("keeps a file that is changed between the check and the moment it would be %s", async (_, before) => {
+    /** Changes the file after the first check has read it. */
+    class ChangingBlobs extends BlobStore {
+      #isChanged = false;
+      override async add(content: Uint8Array): Promise<string> {
+        const name = await super.add(content);
+        if (!this.#isChanged) writeFileSync(at("d/f"), "mine");
+        this.#isChanged = true;
+        return name;
+      }
+    }
+    const change = { path: at("d/f"), before: await before(), after: await stored("new") };
+    const { kept, restored } = await restore([change], "undo", new ChangingBlobs(join(folder, "blobs")));
+    expect(restored).toEqual([]);
+    expect(kept).toEqual([{ path: at("d/f"), reason: "it has changed since" }]);
+    expect(readFileSync(at("d/f"), "utf8")).toBe("mine");
+  });
+
   test("keeps the file and names the reason if it is exchanged before the second check", async () => {
     writeFileSync(join(folder, "outside/f"), "by someone else");
     const change = { path: at("d/f"), before: await stored("old"), after: await stored("new") };

@@ -154,6 +154,17 @@ describe("a conversation", () => {
     expect(() => conversation.branch("other")).toThrow("id");
   });
 
+  test("notes when an answer with calls and its results came", () => {
+    const conversation = new Conversation();
+    const ask = { id: "1", type: "function", function: { name: "t", arguments: "{}" } } as const;
+    const answer = { role: "assistant", content: null, tool_calls: [ask] } as const;
+    const result = { role: "tool", tool_call_id: "1", content: "done" } as const;
+    const round = conversation.openRound(answer);
+    round.addResult(result);
+    expect(conversation.infoOf(answer).at).toMatch(/^\d{4}-/);
+    expect(conversation.infoOf(result).at).toMatch(/^\d{4}-/);
+  });
+
   test("gives each message an id, the same for every question", () => {
     const conversation = new Conversation({
       session: { systemPrompt: "", messages: [user("a"), user("b")] },

@@ -4,6 +4,7 @@ import { fakeTool } from "../../test/fixtures.js";
 import type { AgentEvent } from "../events.js";
 import type { ChatResponse, TokenUsage } from "../providers/interface.js";
 import type { ScriptedAnswer } from "../providers/replay.js";
+import { withCost } from "./usage.js";
 
 const PAID: TokenUsage = { inputTokens: 10, outputTokens: 2, cost: 0.5 };
 const CALLING: ChatResponse = {
@@ -89,4 +90,25 @@ test("leaves the cost of the parent unknown for a child agent without usage", as
     ],
   );
   expect((await agent.run("Look.")).usage).toEqual({ inputTokens: 20, outputTokens: 4 });
+});
+
+test.each<[string, TokenUsage, number]>([
+  ["without a cache", { inputTokens: 1000, outputTokens: 50 }, 1500],
+  ["that were cached", { inputTokens: 1000, outputTokens: 50, cachedTokens: 400 }, 600 + 40 + 500],
+  ["written to a cache", { inputTokens: 1000, outputTokens: 50, cacheWriteTokens: 100 }, 900 + 125 + 500],
+  [
+    "of both",
+    { inputTokens: 1000, outputTokens: 50, cachedTokens: 400, cacheWriteTokens: 100 },
+    500 + 40 + 125 + 500,
+  ],
+  ["beyond the limit of the price", { inputTokens: 2001, outputTokens: 50 }, 4002 + 1000],
+])("computes the price of tokens %s", (_, usage, dollarsPerMillion) => {
+  const price = {
+    input: 1,
+    output: 10,
+    cachedInput: 0.1,
+    cacheWrite: 1.25,
+    long: { over: 2000, input: 2, output: 20 },
+  };
+  expect(withCost({ ...DONE, usage }, price).usage?.cost).toBeCloseTo(dollarsPerMillion / 1_000_000, 12);
 });
