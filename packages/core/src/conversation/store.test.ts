@@ -237,6 +237,24 @@ test("closes the file of an append that fails, and appends the same changes once
   expect((await loadSession(path)).messages).toMatchObject([{ content: "one" }]);
 });
 
+test.each([
+  [
+    "a damaged file",
+    '{"format":"agent-session","version":2,"createdAt":"","systemPrompt":""}\n{"type":"other"}\n',
+    "is not an intact session",
+  ],
+  [
+    "a session of version 1",
+    '{"format":"agent-session","version":1,"systemPrompt":"","messages":[]}\n',
+    "is a session of an older version",
+  ],
+])("opens no conversation from %s, and leaves it as it is", async (_, content, problem) => {
+  const path = join(temporaryDirectory(), "a.jsonl");
+  writeFileSync(path, content);
+  await expect(openConversation(fileStore(dirname(path)), "a")).rejects.toThrow(problem);
+  expect(readFileSync(path, "utf8")).toBe(content);
+});
+
 test("removes the part of an append that was written before the disk was full", async () => {
   const path = join(temporaryDirectory(), "a.jsonl");
   const { conversation, flush } = await openConversation(fileStore(dirname(path)), "a");
