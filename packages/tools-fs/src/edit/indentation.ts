@@ -117,7 +117,7 @@ function smallestStep(widths: readonly number[]): number {
 }
 
 /** Writes the indentation of a text as the file does. */
-export interface IndentWriter {
+interface IndentWriter {
   readonly write: (text: string) => string;
   /** What it does, for the result of the call. */
   readonly remark: string;
