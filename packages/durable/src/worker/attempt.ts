@@ -84,7 +84,7 @@ interface Parts {
 }
 
 async function chat(
-  { agent, message, output, context, cost }: PreparedRun,
+  { agent, message, output, context, cost, waitsInWorker = false }: PreparedRun,
   claim: RunClaim,
   stop: AbortController,
   { steps, approvals, models, writer, messages }: Parts,
@@ -104,7 +104,8 @@ async function chat(
         if (event.type === "usage") usage = addUsage(before, event.total);
         if (event.type === "done") done = event;
         writer.addEvent(event);
-        if (event.type !== "retry" || hasLeft || !steps.mayLeave || !(await models.mustWait(event))) continue;
+        const isRetry = event.type === "retry" && !hasLeft && !waitsInWorker && steps.mayLeave;
+        if (!isRetry || !(await models.mustWait(event))) continue;
         // The provider would wait in the worker.
         hasLeft = true;
         steps.close();

@@ -48,6 +48,11 @@ export interface PreparedRun {
   readonly context?: unknown;
   /** Computes the cost of tokens in dollars, for a provider whose usage has no `cost`. It is stored with the run. */
   readonly cost?: (usage: TokenUsage) => number;
+  /**
+   * Whether the run keeps its worker while the provider waits before its next request, for a provider that asks another
+   * model if its requests fail. Default: it leaves its worker if that takes longer than two seconds.
+   */
+  readonly waitsInWorker?: boolean;
 }
 
 /**

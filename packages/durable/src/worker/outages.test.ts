@@ -148,6 +148,25 @@ test("leaves its worker when the provider would wait for long before its next re
   expect(await engine.get(waiting)).toMatchObject({ state: "done", result: { text: "done" } });
 });
 
+test("keeps its worker while a provider waits that then asks another model", async () => {
+  const engine = openEngine();
+  const provider: ChatProvider = {
+    model: "m",
+    async respond({ onRetry }) {
+      onRetry?.({ attempt: 1, delayMs: 300_000, reason: "429 slow down" });
+      return { content: "the other model answers", toolCalls: [], finishReason: "stop" };
+    },
+  };
+  const create: RunDefinition["create"] = ({ steps }) => {
+    return { agent: new Agent(provider, { steps }), message: "go", waitsInWorker: true };
+  };
+  const definition = { name: "failing", version: "1", create };
+  await workWith(engine, definition);
+  const { run, waits } = await resultOf(engine, definition);
+  expect(waits).toEqual([]);
+  expect(run?.result?.text).toBe("the other model answers");
+});
+
 test("counts failures anew after each completed step", async () => {
   const engine = openEngine();
   const definition = failing([unavailable(), unavailable(), undefined, unavailable(), unavailable()], true);

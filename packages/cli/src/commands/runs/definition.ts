@@ -49,6 +49,7 @@ export function taskDefinition(loaded: LoadedSettings, telemetry?: Telemetry): R
           dispose,
         },
         message: run.input.task,
+        waitsInWorker: loaded.settings.fallback !== undefined,
       };
     },
   };
