@@ -6,6 +6,6 @@ export default packageTests({
   fileParallelism: false,
   maxConcurrency: 3,
   // Installing takes as long as the registry does.
-  testTimeout: 300_000,
-  hookTimeout: 300_000,
+  testTimeout: 15 * 60_000,
+  hookTimeout: 15 * 60_000,
 });

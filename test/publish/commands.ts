@@ -2,7 +2,8 @@ import { type SpawnOptions, spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-const LONGEST_MS = 240_000;
+/** One command of a test may be a whole guide: installs, builds and tests. */
+const LONGEST_MS = 15 * 60_000;
 
 export interface CommandResult {
   readonly status: number | null;
