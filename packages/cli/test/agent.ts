@@ -10,6 +10,8 @@ import { afterEach } from "vitest";
 // Of util-linux: runs a program in its own terminal.
 const SCRIPT = "script";
 export const BIN = fileURLToPath(new URL("../bin.js", import.meta.url));
+/** On a busy machine, loading the packs can take longer than a user would wait. */
+const PATIENT = { AGENT_LOAD_TIMEOUT_MS: "100000" };
 
 export interface RunResult {
   readonly code: number | null;
@@ -71,7 +73,7 @@ export class Sandbox {
     return spawn(process.execPath, [this.bin, ...args], {
       cwd: options.cwd ?? this.project,
       // Nothing of the developer's machine: no key, no config, no model server.
-      env: { PATH: process.env.PATH, HOME: this.home, AGENT_LOCAL_PORTS: "", ...options.env },
+      env: { PATH: process.env.PATH, HOME: this.home, AGENT_LOCAL_PORTS: "", ...PATIENT, ...options.env },
     });
   }
 
@@ -89,7 +91,14 @@ export class Sandbox {
       .join(" ");
     const child = spawn(SCRIPT, ["-qfec", command, "/dev/null"], {
       cwd: this.project,
-      env: { PATH: process.env.PATH, HOME: this.home, AGENT_LOCAL_PORTS: "", TERM: "xterm-256color", ...env },
+      env: {
+        PATH: process.env.PATH,
+        HOME: this.home,
+        AGENT_LOCAL_PORTS: "",
+        TERM: "xterm-256color",
+        ...PATIENT,
+        ...env,
+      },
     });
     let screen = "";
     const left = [...dialogue];
@@ -110,7 +119,7 @@ export class Sandbox {
   shell(line: string): Promise<RunResult> {
     const child = spawn("/bin/sh", ["-c", line], {
       cwd: this.project,
-      env: { PATH: process.env.PATH, HOME: this.home, AGENT_LOCAL_PORTS: "" },
+      env: { PATH: process.env.PATH, HOME: this.home, AGENT_LOCAL_PORTS: "", ...PATIENT },
     });
     return finished(child);
   }

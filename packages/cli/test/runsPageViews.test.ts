@@ -375,7 +375,7 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     });
     await page.keyboard.press("Enter");
     await page.waitForFunction(
-      "document.querySelector('dd .state') || document.querySelector('#status.error')",
+      "/^run is/.test(document.querySelector('#status').textContent) || document.querySelector('#status.error')",
     );
     expect(await page.$eval("#status", ({ className, textContent }) => [className, textContent])).toEqual([
       "dim",
