@@ -268,7 +268,7 @@ describe("a project with every package", () => {
       types: [],
     };
     await project.write("plain.json", JSON.stringify({ compilerOptions, files: ["entries.ts"] }));
-    // Two SDKs that some of our packages depend on do need them: that is theirs to cure.
+    // Two SDKs that some of our packages depend on do need them: that is theirs to fix.
     const output = await project.run("node", COMPILER, "-p", "plain.json").catch(({ message }) => message);
     expect(output.split("\n").filter((line: string) => line.includes("node_modules/@agent/"))).toEqual([]);
   });

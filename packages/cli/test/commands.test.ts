@@ -136,7 +136,7 @@ describe("agent doctor", () => {
       packSource(
         "one",
         undefined,
-        'registry.provide({ diagnose: () => [{ subject: "sandbox", ok: false, detail: "bwrap is missing", cure: "Install bubblewrap." }] });',
+        'registry.provide({ diagnose: () => [{ subject: "sandbox", ok: false, detail: "bwrap is missing", hint: "Install bubblewrap." }] });',
       ),
     );
     box.write("broken.mjs", 'throw new Error("bad day");');

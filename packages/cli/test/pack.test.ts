@@ -163,12 +163,12 @@ describe("a scaffolded pack", () => {
 });
 
 describe("agent pack check", () => {
-  test("says what is wrong and how to cure it, with exit code 2", async () => {
+  test("says what is wrong and how to fix it, with exit code 2", async () => {
     const directory = await temporaryDirectory();
     writeFileSync(join(directory, "bad.mjs"), "export function register() {}");
     const { print, output } = collector();
     expect(await packCheck({ target: "bad.mjs", directory, trust: YES, print })).toBe(EXIT.config);
-    expect(output()).toMatch(/FAIL exports: .*\n.*\n.*\n +cure: export const packName/);
+    expect(output()).toMatch(/FAIL exports: .*\n.*\n.*\n +hint: export const packName/);
     expect(output()).toMatch(/\d checks failed\.\n$/);
   });
 

@@ -66,7 +66,7 @@ export const { packName, packApiVersion, register } = definePack({
           subject: place,
           ok: problem === undefined,
           detail: problem ?? [`${handlers.length} hooks`, ...leftOut].join("; "),
-          ...(problem !== undefined && { cure: "Correct the settings: until then every call is refused." }),
+          ...(problem !== undefined && { hint: "Correct the settings: until then every call is refused." }),
         }));
       },
       dispose: () => tool.services.dispose(),

@@ -28,7 +28,7 @@ const ACCEPTED: ReadonlySet<string> = new Set([
   "image/webp",
   "application/pdf",
 ]);
-const CURES: Readonly<Record<number, string>> = {
+const HINTS: Readonly<Record<number, string>> = {
   401: `Check the API key (apiKey, or ${KEY_VARIABLE}).`,
   403: "The key may not use this model.",
   404: "Check baseURL and the name of the model.",
@@ -117,7 +117,7 @@ function endpointOf(settings: AnthropicSettings): HttpEndpoint {
   return new HttpEndpoint({
     ...settings,
     headers: { ...(apiKey !== "" && { "x-api-key": apiKey }), "anthropic-version": API_VERSION, ...headers },
-    cures: CURES,
+    hints: HINTS,
   });
 }
 

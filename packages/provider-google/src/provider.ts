@@ -10,7 +10,7 @@ import type {
 import {
   askWire,
   type CheckedOptions,
-  type Cure,
+  type Hint,
   HttpEndpoint,
   listModelPages,
   modelFacts,
@@ -41,9 +41,9 @@ const ACCEPTED: ReadonlySet<string> = new Set([
   "audio/flac",
 ]);
 const CHECK_KEY = `Check the API key (apiKey, or ${KEY_VARIABLES[0]}).`;
-const CURES: Readonly<Record<number, Cure>> = {
+const HINTS: Readonly<Record<number, Hint>> = {
   // The API's own answer to a wrong key, and to many other mistakes.
-  400: { about: /API key/i, words: CHECK_KEY },
+  400: { about: /API key/i, text: CHECK_KEY },
   401: CHECK_KEY,
   403: CHECK_KEY,
   404: "Check baseURL and the name of the model.",
@@ -130,7 +130,7 @@ function endpointOf(settings: CheckedOptions): HttpEndpoint {
   return new HttpEndpoint({
     ...settings,
     headers: { ...(apiKey !== "" && { "x-goog-api-key": apiKey }), ...headers },
-    cures: CURES,
+    hints: HINTS,
   });
 }
 

@@ -37,10 +37,10 @@ async function failureAt(
 }
 
 describe.each(MODES)("fails immediately, with what to do, %s", (mode) => {
-  const failsAtOnce = async (baseURL: string, cause: RegExp, cure: string): Promise<void> => {
+  const failsAtOnce = async (baseURL: string, cause: RegExp, hint: string): Promise<void> => {
     const { message, retries } = await failureAt(baseURL, mode);
     expect(message).toMatch(cause);
-    expect(message).toContain(cure);
+    expect(message).toContain(hint);
     expect(retries).toEqual([]);
   };
 

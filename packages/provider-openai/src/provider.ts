@@ -34,7 +34,7 @@ import {
 } from "./options.js";
 import { ResponsesWire } from "./responses/wire.js";
 
-const CURES: Readonly<Record<number, string>> = {
+const HINTS: Readonly<Record<number, string>> = {
   401: `Check the API key (apiKey, or ${KEY_VARIABLE}).`,
   404: "Check baseURL and the name of the model.",
 };
@@ -123,7 +123,7 @@ function endpointOf(settings: OpenAISettings): HttpEndpoint {
     get secrets() {
       return secretsOf(settings, headers);
     },
-    cures: CURES,
+    hints: HINTS,
     ...(client && { send: sendThrough(client) }),
   });
 }

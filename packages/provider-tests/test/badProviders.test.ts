@@ -215,7 +215,7 @@ test("finds a reader that takes JSON instead of a stream for the end of an answe
     new HttpEndpoint({
       ...readProviderOptions({ baseURL, apiKey, ...limits, model: "m" }, HASTY),
       headers: {},
-      cures: {},
+      hints: {},
     });
   const subject: ProviderSubject = {
     name: "hasty",

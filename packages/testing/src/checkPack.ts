@@ -138,7 +138,7 @@ function unloadable(module: string, probe: ProbeResult): PackReport {
   const finding = {
     expected: `${module} can be imported, has a named export register, and registers`,
     got,
-    cure:
+    hint:
       probe.crash === undefined
         ? "Build the pack first, and point the kit at the built file."
         : "Neither importing the pack nor register() may end the process or keep it busy: no process.exit(), no endless loop, no top-level await that may wait forever.",

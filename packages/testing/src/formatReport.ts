@@ -47,7 +47,7 @@ function formatCheck({ id, title, status, findings, notes, remarks = [] }: Check
 }
 
 /** A finding on a few lines: the problem and what to do. Escapes text of the pack: it must not control the terminal. */
-export function formatFinding({ tool, expected, got, cure }: Finding): string {
+export function formatFinding({ tool, expected, got, hint }: Finding): string {
   const where = tool === undefined ? "" : `${tool}: `;
-  return escapeInvisible(`     ${where}expected ${expected}\n       got: ${got}\n       cure: ${cure}`);
+  return escapeInvisible(`     ${where}expected ${expected}\n       got: ${got}\n       hint: ${hint}`);
 }

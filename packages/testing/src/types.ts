@@ -40,7 +40,7 @@ export interface Finding {
   readonly tool?: string;
   readonly expected: string;
   readonly got: string;
-  readonly cure: string;
+  readonly hint: string;
 }
 
 export type CheckStatus = "passed" | "failed" | "not_checked";

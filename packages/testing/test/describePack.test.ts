@@ -34,7 +34,7 @@ describe("describePack", () => {
     expect(setups).toBe(once);
   });
 
-  test("works with node:test, where a failed check is a failed test and its cure is shown", async () => {
+  test("works with node:test, where a failed check is a failed test and its hint is shown", async () => {
     const workspace = await temporaryWorkspace({
       "bad.mjs":
         'export const packName = "bad"; export const packApiVersion = 1; export function register() {}',
@@ -56,7 +56,7 @@ describe("describePack", () => {
     );
     expect(status).toBe(1);
     expect(stdout).toMatch(/not ok \d+ - registers its tools and starts nothing/);
-    expect(stdout).toContain("cure: Return it from setup() of definePack().");
+    expect(stdout).toContain("hint: Return it from setup() of definePack().");
     expect(stdout).toMatch(/ok \d+ - does nothing when it is imported/);
   });
 

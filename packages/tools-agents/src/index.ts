@@ -354,7 +354,7 @@ export const { packName, packApiVersion, followsDirectory, needs, register } = d
           subject: "agents",
           ok: false,
           detail: `${place}: ${problem}`,
-          cure: "Correct or remove the file.",
+          hint: "Correct or remove the file.",
         })),
     };
   },

@@ -95,7 +95,7 @@ test("detects a change without a call, too", async () => {
   expect(problems).toMatchObject([
     {
       detail: '"echo", "dies" changed or went while the server ran, and is off',
-      cure: 'Run "agent mcp update docs".',
+      hint: 'Run "agent mcp update docs".',
     },
   ]);
 });

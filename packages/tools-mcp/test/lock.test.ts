@@ -54,7 +54,7 @@ test("offers no tools of a server without a lock, and the diagnosis names what t
       subject: "MCP server docs",
       ok: false,
       detail: "its tools have not been approved yet",
-      cure: 'Run "agent mcp update docs".',
+      hint: 'Run "agent mcp update docs".',
     },
   ]);
 });

@@ -46,7 +46,7 @@ export class LiveReporter implements Reporter {
 
   async whileAsking<T>(work: () => Promise<T>, call?: ApprovalRequest): Promise<T> {
     try {
-      return await this.#live.lend(work);
+      return await this.#live.suspendDuring(work);
     } finally {
       if (call) this.#live.activity.asked(call.id, call.preview?.changes);
     }

@@ -51,7 +51,7 @@ export class OutcomeWatcher {
       const { name, summary, outcome } = this.#lastCall;
       return {
         exitCode: EXIT.tool,
-        error: `The last tool call failed: ${name} (${summary ?? outcome.replace("_", " ")}).${this.#cure(this.#lastCall)}`,
+        error: `The last tool call failed: ${name} (${summary ?? outcome.replace("_", " ")}).${this.#hint(this.#lastCall)}`,
       };
     }
     if (this.#cutOff)
@@ -67,7 +67,7 @@ export class OutcomeWatcher {
     return { exitCode: EXIT.done };
   }
 
-  #cure({ name, text }: ToolEndEvent): string {
+  #hint({ name, text }: ToolEndEvent): string {
     // A longer text names another reason, such as a tool that replaces this one.
     if (text !== `Tool not available: ${name}`) return "";
     return this.#mode() === "plan" ? " Plan mode turned it off." : ` Turn it on with --enable ${name}.`;

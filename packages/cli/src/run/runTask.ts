@@ -140,10 +140,10 @@ const refuseWithoutTerminal: AskUser = async ({ name, description }, _, runsInAu
     };
   }
   const warning = caution === undefined ? "" : `${escapeToLine(caution)}. `;
-  const cure = (await runsInAuto())
+  const hint = (await runsInAuto())
     ? 'The user can allow it with --mode auto, or with a rule in "permissions" in the config.'
     : 'The user can take it out of "confirm", or allow it with a rule in "permissions" in the config.';
-  return { deny: `${warning}${name} needs approval, and there is no terminal to ask on. ${cure}` };
+  return { deny: `${warning}${name} needs approval, and there is no terminal to ask on. ${hint}` };
 };
 
 /** Shows the call in full, invisible characters made visible, and asks. */

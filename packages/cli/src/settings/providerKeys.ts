@@ -20,7 +20,7 @@ export class ProviderKeys {
   #variables: readonly string[] = [];
   #values: readonly string[] = [];
   /** The number of provider requests that currently have the keys. */
-  #lent = 0;
+  #exposed = 0;
 
   constructor(env: NodeJS.ProcessEnv, provider: AgentConfig["provider"]) {
     this.env = { ...env };
@@ -47,15 +47,15 @@ export class ProviderKeys {
    * Restores the variables in the environment until the returned function is called, for a provider that reads its key
    * itself. Commands do not get them even then, and other processes cannot read variables that are set this late.
    */
-  lend(): () => void {
-    this.#lent++;
+  expose(): () => void {
+    this.#exposed++;
     for (const name of this.#variables) {
       const value = this.env[name];
       if (value !== undefined) this.#current[name] = value;
     }
     return () => {
-      this.#lent--;
-      if (this.#lent === 0) for (const name of this.#variables) delete this.#current[name];
+      this.#exposed--;
+      if (this.#exposed === 0) for (const name of this.#variables) delete this.#current[name];
     };
   }
 

@@ -487,8 +487,8 @@ class Runner {
     const approved = this.#approved(tool);
     const difference = approved === undefined ? "it is new" : toolDifference(approved, found);
     if (difference === undefined) return;
-    const cure = review === undefined ? "" : ` Review the change with: ${review}`;
-    const reason = `The pack ${quote(name)} changed since you approved it: ${difference}.${cure}`;
+    const hint = review === undefined ? "" : ` Review the change with: ${review}`;
+    const reason = `The pack ${quote(name)} changed since you approved it: ${difference}.${hint}`;
     this.#refused.set(tool, reason);
     this.#registry.withhold?.(tool, reason);
   }

@@ -30,7 +30,7 @@ export interface IsolationStatus {
   /** One line for the user: `enforced (bubblewrap)`. */
   readonly detail: string;
   /** How to get enforced isolation. */
-  readonly cure?: string;
+  readonly hint?: string;
   readonly userNamespace: boolean;
 }
 
@@ -303,7 +303,7 @@ async function findStatus(): Promise<IsolationStatus> {
     userNamespace: false,
     detail: `limited: ${OPEN_WHERE_LIMITED} (${problem})`,
     ...(process.platform === "linux" && {
-      cure: "Install bubblewrap with the system's package manager, and allow user namespaces.",
+      hint: "Install bubblewrap with the system's package manager, and allow user namespaces.",
     }),
   };
 }

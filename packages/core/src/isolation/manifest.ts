@@ -272,10 +272,10 @@ export function readJobs(value: unknown): BackgroundJob[] {
 /** Checks a pack's answer to `diagnose`. */
 export function readDiagnoses(value: unknown, pack: string): Diagnosis[] {
   const list = Array.isArray(value) ? value.slice(0, MAX_NAMES) : [];
-  return list.filter(isRecord).map(({ subject, ok, detail, cure }) => ({
+  return list.filter(isRecord).map(({ subject, ok, detail, hint }) => ({
     subject: typeof subject === "string" ? subject : pack,
     ok: ok === true,
     detail: typeof detail === "string" ? detail : quote(pack),
-    ...(typeof cure === "string" && { cure }),
+    ...(typeof hint === "string" && { hint }),
   }));
 }

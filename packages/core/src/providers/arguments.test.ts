@@ -30,7 +30,7 @@ const options = {
   timeoutMs: 1000,
   retries: policy,
   secrets: [],
-  cures: {},
+  hints: {},
 };
 const endpoint = new provider.HttpEndpoint(options);
 const pages = { first: "/models", read: () => [] };
@@ -130,7 +130,7 @@ const CASES = [
     endpoint.readStream(new Response("{}"), idle, value),
   ),
   argument("statusError", "response", [], (value) => provider.statusError(value)),
-  argument("statusError", "cures", ["nothing", "object"], (value) =>
+  argument("statusError", "hints", ["nothing", "object"], (value) =>
     provider.statusError(new Response(""), value),
   ),
   argument("statusError", "redact", ["nothing"], (value) =>

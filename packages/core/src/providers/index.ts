@@ -25,7 +25,7 @@ export { type AnswerPiece, answerPieces } from "./answer/pieces.js";
 export { type ReportedUsage, readTokenUsage, sumTokens } from "./answer/usage.js";
 export { type AttemptOptions, runAttempts } from "./http/attempts.js";
 export { type EndpointOptions, HttpEndpoint, type Send } from "./http/endpoint.js";
-export { bodyError, type Cure, statusError } from "./http/failure.js";
+export { bodyError, type Hint, statusError } from "./http/failure.js";
 export type { IdleTimeout } from "./http/idleTimeout.js";
 export { jsonText, parseJson } from "./http/json.js";
 export { listModelPages, type ModelPages, recordsIn } from "./http/models.js";

@@ -461,7 +461,7 @@ export interface Diagnosis {
   /** The result. */
   readonly detail: string;
   /** How to fix it, if it is not ok. */
-  readonly cure?: string;
+  readonly hint?: string;
 }
 
 /**

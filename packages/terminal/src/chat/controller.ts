@@ -400,15 +400,15 @@ export class ChatController {
   }
 
   /** The result of a call of a disabled tool, with how to enable it. Only the user reads that line. */
-  #withCure(event: AgentEvent): AgentEvent {
+  #withHint(event: AgentEvent): AgentEvent {
     if (event.type !== "tool_end" || event.outcome !== "not_available") return event;
     // A longer text names another reason, such as a tool that replaces this one.
     if (event.text !== `Tool not available: ${event.name}`) return event;
     const isPlan = this.#running?.permissions.mode === "plan";
-    const cure = isPlan
+    const hint = isPlan
       ? "It is off in plan mode. Shift+Tab leaves plan mode."
       : `Turn it on: /enable ${event.name}`;
-    return { ...event, text: `${event.text}\n${cure}` };
+    return { ...event, text: `${event.text}\n${hint}` };
   }
 
   #see(event: AgentEvent): void {
@@ -418,7 +418,7 @@ export class ChatController {
       if (message && message.made === undefined) this.#view.echo(message.shown);
       this.#showWaiting();
     }
-    this.#view.event(this.#withCure(event));
+    this.#view.event(this.#withHint(event));
     this.#usage.see(event);
     if (event.type === "usage" || event.type === "tool_end") this.#updateStatus();
   }

@@ -22,7 +22,7 @@ interface ChatFront {
   readonly view: ChatView;
   open(controller: ChatController): void;
   /** Leaves the terminal to something else while `work` runs. */
-  lend<T>(work: () => Promise<T>): Promise<T>;
+  suspendDuring<T>(work: () => Promise<T>): Promise<T>;
   /** Called when the settings are known. */
   configure?(options: ChatOptions): void;
   close(): void;
@@ -65,7 +65,7 @@ export function createChat(places: ChatPlaces): Chat {
       if (!shown) return await work();
       release();
       try {
-        return await shown.lend(work);
+        return await shown.suspendDuring(work);
       } finally {
         if (shown) release = divert();
       }

@@ -61,7 +61,7 @@ export class PlainChat {
     this.#idle();
   }
 
-  async lend<T>(work: () => Promise<T>): Promise<T> {
+  async suspendDuring<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   }
 

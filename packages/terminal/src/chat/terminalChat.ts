@@ -87,8 +87,8 @@ export class TerminalChat {
   }
 
   /** Leaves the terminal to something that asks in plain lines while `work` runs. */
-  async lend<T>(work: () => Promise<T>): Promise<T> {
-    return await this.#terminal.lend(work);
+  async suspendDuring<T>(work: () => Promise<T>): Promise<T> {
+    return await this.#terminal.suspendDuring(work);
   }
 
   #receive(chunk: Buffer): void {
@@ -354,7 +354,7 @@ export class TerminalChat {
     const { editor } = this.view;
     try {
       const { editExternally, editorCommand } = await import("../input/externalEditor.js");
-      await this.#terminal.lend(async () => {
+      await this.#terminal.suspendDuring(async () => {
         editor.set(await editExternally(this.#pastes.expand(editor.text), editorCommand()));
       });
     } catch (error) {

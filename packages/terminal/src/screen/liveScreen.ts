@@ -130,7 +130,7 @@ export class LiveScreen {
   }
 
   /** Hides while `work` writes to the terminal. */
-  async lend<T>(work: () => Promise<T>): Promise<T> {
+  async suspendDuring<T>(work: () => Promise<T>): Promise<T> {
     this.leave();
     try {
       return await work();

@@ -95,7 +95,7 @@ export class Terminal {
   }
 
   /** Leaves the terminal to another program while `work` runs. Rejects like `work`. */
-  async lend<T>(work: () => Promise<T>): Promise<T> {
+  async suspendDuring<T>(work: () => Promise<T>): Promise<T> {
     const { input } = this.#events;
     this.#leave();
     this.#isLent = true;

@@ -60,7 +60,7 @@ export const CALL_CHECKS: readonly Check[] = [
         problems.push({
           expected: "a misspelt argument is refused",
           got: "the schema accepts any name",
-          cure: "Set additionalProperties: false; in zod, use z.strictObject().",
+          hint: "Set additionalProperties: false; in zod, use z.strictObject().",
         });
       }
       const [sample] = subject.samples(tool);
@@ -104,7 +104,7 @@ export const CALL_CHECKS: readonly Check[] = [
                 expected:
                   "a description of what the call acts on within two seconds, and a preview within five",
                 got: descriptionProblem,
-                cure: descriptionProblem.startsWith("previewCall")
+                hint: descriptionProblem.startsWith("previewCall")
                   ? "Return JSON, undefined if there is nothing to show, or a refusal for a call that would fail. If the sample needs files, create them in the kit's option setup."
                   : "Look at names and attributes only; return JSON with absolute paths. Without a description nothing is granted.",
               },
@@ -125,7 +125,7 @@ export const CALL_CHECKS: readonly Check[] = [
           {
             expected: "a pack that does not declare it calls no other tool",
             got: "it called a tool or started an agent",
-            cure: "Declare it, or users cannot isolate the pack: definePack({ needs: { calls: true }, … }).",
+            hint: "Declare it, or users cannot isolate the pack: definePack({ needs: { calls: true }, … }).",
           },
         ];
       }
@@ -139,7 +139,7 @@ export const CALL_CHECKS: readonly Check[] = [
         {
           expected: `a tool with the capabilities ${labels.join(", ")} does not connect`,
           got: `it connected to ${[...new Set(connections)].join(", ")}`,
-          cure: 'Add "network" to its capabilities, and leave it off by default: off(tool).',
+          hint: 'Add "network" to its capabilities, and leave it off by default: off(tool).',
         },
       ];
     }),
@@ -163,7 +163,7 @@ export const CALL_CHECKS: readonly Check[] = [
         {
           expected: "execute() settles and leaves nothing behind after call.signal aborts",
           got: report.settled ? left.join("; ") : "it was still running seconds later",
-          cure: "Pass call.signal on (fetch, spawn, timers), or listen for its abort event.",
+          hint: "Pass call.signal on (fetch, spawn, timers), or listen for its abort event.",
         },
       ];
     }),
@@ -183,7 +183,7 @@ export const CALL_CHECKS: readonly Check[] = [
         {
           expected: "the process can end after the call",
           got: left.join("; "),
-          cure: "Close what the call opened; unref() what is meant to stay, and end it in dispose(), which setup() returns.",
+          hint: "Close what the call opened; unref() what is meant to stay, and end it in dispose(), which setup() returns.",
         },
         ...others,
       ];
@@ -195,12 +195,12 @@ function badCallProblem(report: CallReport, args: object, refusedBySchema: boole
   const call = describeCall(args);
   if (!report.settled) {
     return [
-      { expected: `an answer to ${call}`, got: "none in time", cure: "Check arguments before you use them." },
+      { expected: `an answer to ${call}`, got: "none in time", hint: "Check arguments before you use them." },
     ];
   }
   if (refusedBySchema && report.outcome !== "error") {
     return [
-      { expected: `an error for ${call}`, got: report.outcome, cure: "Say in the schema what is allowed." },
+      { expected: `an error for ${call}`, got: report.outcome, hint: "Say in the schema what is allowed." },
     ];
   }
   if (report.returned === "string" || report.returned === "an error" || refusedBySchema) return [];
@@ -208,7 +208,7 @@ function badCallProblem(report: CallReport, args: object, refusedBySchema: boole
     {
       expected: `a string or an Error for ${call}`,
       got: report.returned,
-      cure: "Throw an Error that names the argument.",
+      hint: "Throw an Error that names the argument.",
     },
   ];
 }
@@ -219,7 +219,7 @@ function outputProblem(report: CallReport, maxBytes: number): Problem[] {
       {
         expected: "the tool can be called",
         got: report.refusal,
-        cure: "Register the same tools each time; what they are loaded from has to be there while the kit runs.",
+        hint: "Register the same tools each time; what they are loaded from has to be there while the kit runs.",
       },
     ];
   }
@@ -228,7 +228,7 @@ function outputProblem(report: CallReport, maxBytes: number): Problem[] {
       {
         expected: "a call makes a bounded number of calls itself",
         got: `it ${report.nestedProblem}`,
-        cure: "Stop when a nested call fails, and limit how many there are.",
+        hint: "Stop when a nested call fails, and limit how many there are.",
       },
     ];
   }
@@ -237,7 +237,7 @@ function outputProblem(report: CallReport, maxBytes: number): Problem[] {
       {
         expected: "call.report() gets a view that hosts can draw, and a value of at most 64 KB",
         got: report.reportProblem,
-        cure: 'Return JSON in the form of ResultView: each line of a diff begins with " ", "+" or "-" and has no newline.',
+        hint: 'Return JSON in the form of ResultView: each line of a diff begins with " ", "+" or "-" and has no newline.',
       },
     ];
   }
@@ -247,7 +247,7 @@ function outputProblem(report: CallReport, maxBytes: number): Problem[] {
       {
         expected: "the sample returns a string",
         got: threw || !report.settled ? report.text : `execute() gave ${report.returned}`,
-        cure: threw
+        hint: threw
           ? "Give the kit a sample that works, and create the files it needs in the option setup."
           : "Return text; JSON.stringify() what is structured.",
       },
@@ -258,7 +258,7 @@ function outputProblem(report: CallReport, maxBytes: number): Problem[] {
     {
       expected: `at most ${countOf(maxBytes, "byte")}`,
       got: countOf(report.bytes, "byte"),
-      cure: "Cut with truncateMiddle() from @agent/core/toolkit and say how to get the rest.",
+      hint: "Cut with truncateMiddle() from @agent/core/toolkit and say how to get the rest.",
     },
   ];
 }
@@ -270,7 +270,7 @@ function printProblem({ output }: ProbeResult): Problem[] {
     {
       expected: "a tool prints nothing",
       got: `it printed ${describeValue(output)}`,
-      cure: "Return what the model should read; pass live output to call.onOutput().",
+      hint: "Return what the model should read; pass live output to call.onOutput().",
     },
   ];
 }
@@ -281,7 +281,7 @@ function moveProblem(movedTo: string | undefined): Problem[] {
     {
       expected: "the working directory is the same after the call",
       got: describeValue(movedTo),
-      cure: "Never call process.chdir(): all tools share it. Resolve paths, and pass cwd to what you start.",
+      hint: "Never call process.chdir(): all tools share it. Resolve paths, and pass cwd to what you start.",
     },
   ];
 }
@@ -292,7 +292,7 @@ function disposeProblem(error: string | undefined): Problem[] {
     {
       expected: "dispose() ends what the pack started",
       got: error,
-      cure: "A host calls it once, perhaps before any tool was called: let it resolve soon and never throw.",
+      hint: "A host calls it once, perhaps before any tool was called: let it resolve soon and never throw.",
     },
   ];
 }
@@ -304,7 +304,7 @@ function crashProblem({ crash, output, timedOut }: ProbeResult): Problem {
   return {
     expected: "the process keeps running, whatever the arguments of a call",
     got: `${crash ?? "no answer"}${said === "" ? "" : `: ${said}`}`,
-    cure: timedOut
+    hint: timedOut
       ? "Let the event loop run: no deadline can end a loop that never awaits anything."
       : "Never call process.exit(), and handle errors of every timer, stream and promise you start.",
   };

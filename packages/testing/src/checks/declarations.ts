@@ -31,7 +31,7 @@ export const DECLARATION_CHECKS: readonly Check[] = [
             tool: name,
             expected: '1 to 64 letters, digits, "_" or "-"',
             got: describeValue(name),
-            cure: "Model APIs refuse other names; rename the tool.",
+            hint: "Model APIs refuse other names; rename the tool.",
           });
         }
         if (tools.findIndex((other) => other.name === name) < index) {
@@ -39,7 +39,7 @@ export const DECLARATION_CHECKS: readonly Check[] = [
             tool: name,
             expected: "each name once",
             got: "it is registered twice",
-            cure: "Rename one of them; a prefix of your pack avoids clashes with other packs, too.",
+            hint: "Rename one of them; a prefix of your pack avoids clashes with other packs, too.",
           });
         }
       }
@@ -56,7 +56,7 @@ export const DECLARATION_CHECKS: readonly Check[] = [
         {
           expected: `schema.function.name is ${describeValue(tool.name)}`,
           got: describeValue(name),
-          cure: "Create the tool with defineTool(), which has one name.",
+          hint: "Create the tool with defineTool(), which has one name.",
         },
       ];
     }),
@@ -72,7 +72,7 @@ export const DECLARATION_CHECKS: readonly Check[] = [
             {
               expected: "a schema of a function, the same at each call",
               got: problem,
-              cure: "Create the tool with defineTool() and JSON Schema types (object, number, …).",
+              hint: "Create the tool with defineTool() and JSON Schema types (object, number, …).",
             },
           ];
     }),
@@ -98,18 +98,18 @@ export const DECLARATION_CHECKS: readonly Check[] = [
     title: "declares the capabilities of each tool",
     run: eachTool(({ capabilities, enabled }) => {
       const known = `some of ${TOOL_CAPABILITIES.join(", ")}`;
-      const cure = 'Declare it in defineTool(): capabilities: ["read"]; [] means it touches nothing.';
+      const hint = 'Declare it in defineTool(): capabilities: ["read"]; [] means it touches nothing.';
       if (!Array.isArray(capabilities)) {
-        return [{ expected: `capabilities, ${known}`, got: describeValue(capabilities), cure }];
+        return [{ expected: `capabilities, ${known}`, got: describeValue(capabilities), hint }];
       }
       const unknown = capabilities.filter((one) => !TOOL_CAPABILITIES.includes(one));
-      if (unknown.length > 0) return [{ expected: known, got: unknown.map(String).join(", "), cure }];
+      if (unknown.length > 0) return [{ expected: known, got: unknown.map(String).join(", "), hint }];
       if (enabled || capabilities.length > 0) return [];
       return [
         {
           expected: "a tool that starts disabled declares the capability that is the reason",
           got: "no capability",
-          cure,
+          hint,
         },
       ];
     }),
@@ -124,7 +124,7 @@ export const DECLARATION_CHECKS: readonly Check[] = [
         {
           expected: "a tool with these capabilities starts disabled",
           got: `it is on, with ${risky.join(", ")}`,
-          cure: "Return off(tool) from setup().",
+          hint: "Return off(tool) from setup().",
         },
       ];
     }),
@@ -148,16 +148,16 @@ function schemaProblem(tool: SeenTool): string | undefined {
 }
 
 function descriptionProblem(what: string, text: unknown): Problem[] {
-  const cure = "The model chooses by the description alone: say what it does and when to use it.";
+  const hint = "The model chooses by the description alone: say what it does and when to use it.";
   if (typeof text !== "string" || text.trim() === "") {
-    return [{ expected: `a description of ${what}`, got: describeValue(text), cure }];
+    return [{ expected: `a description of ${what}`, got: describeValue(text), hint }];
   }
   if (escapeInvisible(text) === text) return [];
   return [
     {
       expected: `a description of ${what} that a user can read in full`,
       got: escapeInvisible(text),
-      cure: "Remove control and invisible characters: they hide instructions from the user.",
+      hint: "Remove control and invisible characters: they hide instructions from the user.",
     },
   ];
 }

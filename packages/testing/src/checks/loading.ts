@@ -8,7 +8,7 @@ export function importFinding(effect: string): Finding {
   return {
     expected: "importing the pack changes nothing",
     got: `it ${effect}`,
-    cure: "Move the work into register(), or better into the tool's execute().",
+    hint: "Move the work into register(), or better into the tool's execute().",
   };
 }
 
@@ -23,7 +23,7 @@ export const LOADING_CHECKS: readonly Check[] = [
         findings.push({
           expected: "a named export packName, the package's name",
           got: describeValue(packName),
-          cure: 'export const packName = "your-package";',
+          hint: 'export const packName = "your-package";',
         });
       }
       const served =
@@ -34,7 +34,7 @@ export const LOADING_CHECKS: readonly Check[] = [
         findings.push({
           expected: `a named export packApiVersion of ${PACK_API_VERSION}, or an older one`,
           got: describeValue(packApiVersion),
-          cure: `export const packApiVersion = ${PACK_API_VERSION}; a host then knows which side to upgrade.`,
+          hint: `export const packApiVersion = ${PACK_API_VERSION}; a host then knows which side to upgrade.`,
         });
       }
       return { findings };
@@ -63,7 +63,7 @@ export const LOADING_CHECKS: readonly Check[] = [
             {
               expected: "register(registry, host) returns",
               got: first.error,
-              cure: "Register synchronously, with defaults for all options; or pass `options` to the kit.",
+              hint: "Register synchronously, with defaults for all options; or pass `options` to the kit.",
             },
           ],
         };
@@ -71,13 +71,13 @@ export const LOADING_CHECKS: readonly Check[] = [
       const findings: Finding[] = registerEffects.map((effect) => ({
         expected: "register() only registers",
         got: `it ${effect}`,
-        cure: "Start what a tool needs in its first execute(), and end it there.",
+        hint: "Start what a tool needs in its first execute(), and end it there.",
       }));
       if (tools.length + whole.services.length === 0 && failures.length === 0) {
         findings.push({
           expected: "at least one tool, or another service such as a skill, a command or hooks",
           got: "none",
-          cure: "Return it from setup() of definePack().",
+          hint: "Return it from setup() of definePack().",
         });
       }
       return {
@@ -100,7 +100,7 @@ export const LOADING_CHECKS: readonly Check[] = [
               {
                 expected: `the same as the first time: ${shape(first.tools)}`,
                 got: second.error ?? (shape(second.tools) || "no tools"),
-                cure: "Keep no state between calls of register(); create the tools inside it.",
+                hint: "Keep no state between calls of register(); create the tools inside it.",
               },
             ],
       };
@@ -113,13 +113,13 @@ export const LOADING_CHECKS: readonly Check[] = [
       const findings: Finding[] = serviceProblems.map((problem) => ({
         expected: "prompt text of at most 2,000 tokens, and skills with a file and a unique name",
         got: problem,
-        cure: "Return { title, text } or undefined from prompt(), quickly; use what the host provides only if it is there. Name the file of a skill by its absolute path, from import.meta.url, and publish it with the package.",
+        hint: "Return { title, text } or undefined from prompt(), quickly; use what the host provides only if it is there. Name the file of a skill by its absolute path, from import.meta.url, and publish it with the package.",
       }));
       if (whole.error !== undefined && first.error === undefined) {
         findings.push({
           expected: "register() succeeds where the host provides a model, a state and directories",
           got: whole.error,
-          cure: "Feature-detect what the host provides: `host.state?.get()`.",
+          hint: "Feature-detect what the host provides: `host.state?.get()`.",
         });
       }
       return { findings };
@@ -137,7 +137,7 @@ export const LOADING_CHECKS: readonly Check[] = [
                 {
                   expected: "register() throws for a misspelt option",
                   got: "it was ignored",
-                  cure: "Use definePack(), which refuses unknown options.",
+                  hint: "Use definePack(), which refuses unknown options.",
                 },
               ]
             : [],

@@ -30,7 +30,7 @@ export const ANSWER_CHECKS: readonly ProviderCheck[] = [
   {
     id: "answers",
     title: "resolves to the text, the calls in order, the finish reason and the usage of an answer",
-    cure: "Return all of the answer; `arguments` is the JSON text of a call's arguments.",
+    hint: "Return all of the answer; `arguments` is the JSON text of a call's arguments.",
     run: (examination) =>
       inBothModes((mode) =>
         examination.with(
@@ -62,7 +62,7 @@ export const ANSWER_CHECKS: readonly ProviderCheck[] = [
   {
     id: "streams",
     title: "passes on text and reasoning as they arrive, and only if asked to",
-    cure: "Call onText and onReasoning for each piece while it arrives, not once at the end.",
+    hint: "Call onText and onReasoning for each piece while it arrives, not once at the end.",
     run: async (examination) => {
       const answer = { text: "One two three four.", reasoning: "Counting.", usage: USAGE };
       const { dialect } = examination.subject;
@@ -98,7 +98,7 @@ export const ANSWER_CHECKS: readonly ProviderCheck[] = [
   {
     id: "echoes-state",
     title: "sends the server's state back byte for byte, also after the conversation was saved and loaded",
-    cure: "Return it as `state` (a JSON value), give the provider an `id`, and put it into the next request.",
+    hint: "Return it as `state` (a JSON value), give the provider an `id`, and put it into the next request.",
     skip: ({ subject }) =>
       subject.dialect.carries?.signature === false ? "this API has no state" : undefined,
     run: (examination) =>
@@ -124,7 +124,7 @@ export const ANSWER_CHECKS: readonly ProviderCheck[] = [
   {
     id: "stable-prefix",
     title: "begins each field of a request with the bytes of the previous request, so that prompt caches hit",
-    cure: "Only append to the messages; nothing in a request may depend on the time or on chance.",
+    hint: "Only append to the messages; nothing in a request may depend on the time or on chance.",
     run: (examination) =>
       inBothModes((mode) =>
         examination.with(
@@ -151,7 +151,7 @@ export const ANSWER_CHECKS: readonly ProviderCheck[] = [
   {
     id: "parallel",
     title: "keeps concurrent requests apart",
-    cure: "Hold the state of a request in the request, not in the provider.",
+    hint: "Hold the state of a request in the request, not in the provider.",
     run: (examination) =>
       inBothModes(async (mode) => {
         const texts = ["first answer", "second answer", "third answer"];

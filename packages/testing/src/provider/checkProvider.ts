@@ -36,19 +36,19 @@ export async function checkProvider(subject: ProviderSubject): Promise<ProviderR
 export async function runProviderCheck(subject: ProviderSubject, wanted: string): Promise<CheckResult> {
   const check = PROVIDER_CHECKS.find(({ id }) => id === wanted);
   if (!check) throw new RangeError(`There is no check ${JSON.stringify(wanted)}.`);
-  const { id, title, cure } = check;
+  const { id, title, hint } = check;
   const examination = new Examination(subject);
   const reason = check.skip?.(examination);
   if (reason !== undefined) return { id, title, status: "not_checked", findings: [], notes: [reason] };
   try {
     const problems = await check.run(examination);
-    const findings = problems.map((problem) => ({ ...problem, cure }));
+    const findings = problems.map((problem) => ({ ...problem, hint }));
     return { id, title, status: findings.length > 0 ? "failed" : "passed", findings, notes: [] };
   } catch (error) {
     const finding = {
       expected: "a provider that can be created and answers a request",
       got: errorMessage(error),
-      cure,
+      hint,
     };
     return { id, title, status: "failed", findings: [finding], notes: [] };
   }

@@ -26,7 +26,7 @@ export interface Asked {
 export interface ProviderCheck {
   readonly id: string;
   readonly title: string;
-  readonly cure: string;
+  readonly hint: string;
   run(examination: Examination): Promise<readonly Problem[]>;
   /** Why the check does not apply to this provider; `undefined` if it applies. */
   skip?(examination: Examination): string | undefined;

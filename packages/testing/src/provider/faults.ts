@@ -18,7 +18,7 @@ export const FAULT_CHECKS: readonly ProviderCheck[] = [
   {
     id: "whole-or-nothing",
     title: "never resolves to half an answer, wherever the stream is cut",
-    cure: "Resolve only after the event that ends an answer; reject when the stream ends before it. askWire passes JSON that comes instead of a stream to add(), as one event.",
+    hint: "Resolve only after the event that ends an answer; reject when the stream ends before it. askWire passes JSON that comes instead of a stream to add(), as one event.",
     run: async (examination) => {
       const { dialect } = examination.subject;
       const events = dialect.events(CALLING);
@@ -53,7 +53,7 @@ export const FAULT_CHECKS: readonly ProviderCheck[] = [
   {
     id: "reads-bytes",
     title: "reads a stream however it is cut into bytes and lines",
-    cure: "Decode with { stream: true }, accept CRLF, CR and LF, and ignore comments: readEvents does it.",
+    hint: "Decode with { stream: true }, accept CRLF, CR and LF, and ignore comments: readEvents does it.",
     run: async (examination) => {
       const { dialect } = examination.subject;
       const text = dialect.events({ text: "größer 😀", calls: CALLING.calls ?? [] }).join("");
@@ -75,7 +75,7 @@ export const FAULT_CHECKS: readonly ProviderCheck[] = [
   {
     id: "retries",
     title: "asks again after a failure that passes, says so, and waits as long as the server asks",
-    cure: "Repeat after 429, 500, 502, 503, 529 and a broken connection, call onRetry before each, obey retry-after.",
+    hint: "Repeat after 429, 500, 502, 503, 529 and a broken connection, call onRetry before each, obey retry-after.",
     run: (examination) =>
       inBothModes(async (mode) => {
         const passing: [string, Reply][] = [
@@ -119,7 +119,7 @@ export const FAULT_CHECKS: readonly ProviderCheck[] = [
   {
     id: "fails-in-words",
     title: "rejects immediately with provider_failed and the server's words when asking again cannot help",
-    cure: "Throw an AgentError with the code provider_failed and what the server said: statusError and runAttempts do it.",
+    hint: "Throw an AgentError with the code provider_failed and what the server said: statusError and runAttempts do it.",
     run: (examination) =>
       inBothModes(async (mode) => {
         const lasting: [string, Reply, RegExp][] = [
@@ -150,7 +150,7 @@ export const FAULT_CHECKS: readonly ProviderCheck[] = [
   {
     id: "error-in-answer",
     title: "rejects for an error that comes with status 200 or in the middle of a stream",
-    cure: "Look for the API's error object in every body and every event: bodyError reads it.",
+    hint: "Look for the API's error object in every body and every event: bodyError reads it.",
     run: (examination) =>
       inBothModes(async (mode) => {
         const { dialect } = examination.subject;
@@ -167,7 +167,7 @@ export const FAULT_CHECKS: readonly ProviderCheck[] = [
   {
     id: "overflow",
     title: "rejects with context_overflow when the conversation is too long",
-    cure: "Throw an AgentError with the code context_overflow: the agent then shortens the conversation.",
+    hint: "Throw an AgentError with the code context_overflow: the agent then shortens the conversation.",
     run: (examination) =>
       inBothModes(async (mode) => {
         const reply = examination.errorReply(400, TOO_LONG);
@@ -180,7 +180,7 @@ export const FAULT_CHECKS: readonly ProviderCheck[] = [
   {
     id: "times-out",
     title: "rejects when the server falls silent, before its answer or within it",
-    cure: "Abort a request after timeoutMs without a byte: runAttempts does it.",
+    hint: "Abort a request after timeoutMs without a byte: runAttempts does it.",
     run: (examination) =>
       inBothModes(async (mode) => {
         const { dialect } = examination.subject;

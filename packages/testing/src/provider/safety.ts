@@ -43,7 +43,7 @@ export const SAFETY_CHECKS: readonly ProviderCheck[] = [
   {
     id: "cancels",
     title: "ends immediately on the signal, closes the connection, and sends nothing once it fired",
-    cure: "Pass the request's signal to fetch and to every wait, and throw an AgentError with the code aborted.",
+    hint: "Pass the request's signal to fetch and to every wait, and throw an AgentError with the code aborted.",
     run: (examination) =>
       inBothModes(async (mode) => {
         const problems: Problem[] = [];
@@ -85,7 +85,7 @@ export const SAFETY_CHECKS: readonly ProviderCheck[] = [
     id: "hides-keys",
     title:
       "has the key in no error, in no reason for a retry and in nothing it shows of itself, in any encoding",
-    cure: "Redact with createRedactor before anything is shortened or thrown, and keep the key in a private field.",
+    hint: "Redact with createRedactor before anything is shortened or thrown, and keep the key in a private field.",
     run: (examination) =>
       inBothModes(async (mode) => {
         const { dialect } = examination.subject;
@@ -128,7 +128,7 @@ export const SAFETY_CHECKS: readonly ProviderCheck[] = [
   {
     id: "stays-on-origin",
     title: "follows no redirect to another origin: it would get the conversation and the key",
-    cure: 'Send with fetchSameOrigin, or with redirect: "manual".',
+    hint: 'Send with fetchSameOrigin, or with redirect: "manual".',
     run: (examination) =>
       inBothModes(async (mode) => {
         const elsewhere = await ScriptedServer.start([examination.reply(FINE)]);
@@ -152,7 +152,7 @@ export const SAFETY_CHECKS: readonly ProviderCheck[] = [
   {
     id: "bounds-errors",
     title: "has a bounded message without control characters, also where the server's error is huge",
-    cure: "Read only the beginning of an error's body and escape what could control a terminal: statusError does it.",
+    hint: "Read only the beginning of an error's body and escape what could control a terminal: statusError does it.",
     run: (examination) =>
       inBothModes(async (mode) => {
         const huge: Reply = (_request, response) => {
@@ -173,7 +173,7 @@ export const SAFETY_CHECKS: readonly ProviderCheck[] = [
   {
     id: "prints-nothing",
     title: "prints nothing, whatever happens",
-    cure: "Leave printing to the host; use onNotice for what a user should know.",
+    hint: "Leave printing to the host; use onNotice for what a user should know.",
     run: (examination) =>
       inBothModes(async (mode) => {
         const replies = [examination.errorReply(500, "oops"), resetReply, examination.reply(FINE)];

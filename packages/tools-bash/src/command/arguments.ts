@@ -70,17 +70,17 @@ export function checkedDirectory(args: Record<string, unknown>, own?: string): s
 }
 
 /**
- * The agent's own working directory, which may have been removed: `own`, or that of the process. `cure` explains what to
+ * The agent's own working directory, which may have been removed: `own`, or that of the process. `hint` explains what to
  * do then.
  */
-export function currentDirectory(own?: string, cure = 'Pass "cwd".'): string {
+export function currentDirectory(own?: string, hint = 'Pass "cwd".'): string {
   try {
     if (own === undefined) return process.cwd();
     if (statSync(own).isDirectory()) return own;
   } catch {
     // Reported below.
   }
-  throw new Error(`The agent's working directory no longer exists. ${cure}`);
+  throw new Error(`The agent's working directory no longer exists. ${hint}`);
 }
 
 function directoryProblem(path: string): string | undefined {

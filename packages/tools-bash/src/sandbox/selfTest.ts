@@ -174,7 +174,7 @@ async function report(name: string, attempt: Attempt, place: Place): Promise<Dia
   try {
     const got = (await attempt(place))?.trim();
     if (!got) return { subject, ok: true, detail: "blocked" };
-    return { subject, ok: false, detail: `got through: ${got}`, cure: "Do not rely on the sandbox here." };
+    return { subject, ok: false, detail: `got through: ${got}`, hint: "Do not rely on the sandbox here." };
   } catch (error) {
     return { subject, ok: false, detail: `could not be tried: ${errorMessage(error)}` };
   }

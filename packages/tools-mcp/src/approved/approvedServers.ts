@@ -155,7 +155,7 @@ function changedTools({ name, differing }: ApprovedServer): Diagnosis[] {
       subject: `MCP server ${name}`,
       ok: false,
       detail: `${tools} changed or went while the server ran, and is off`,
-      cure: `Run "agent mcp update ${name}".`,
+      hint: `Run "agent mcp update ${name}".`,
     },
   ];
 }

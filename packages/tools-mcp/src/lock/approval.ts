@@ -14,7 +14,7 @@ export interface ServerApproval {
 }
 
 export function readApproval(name: string, server: ServerOptions, lock: Lock): ServerApproval {
-  const about = { subject: `MCP server ${name}`, cure: `Run "agent mcp update ${name}".` };
+  const about = { subject: `MCP server ${name}`, hint: `Run "agent mcp update ${name}".` };
   const refuse = (detail: string): ServerApproval => ({
     approved: undefined,
     diagnose: () => ({ ...about, ok: false, detail }),

@@ -21,7 +21,7 @@ interface Adapter {
   /** Returns the results of an answer. Entries without a URL that can be fetched are dropped afterwards. */
   read(answer: Readonly<Record<string, unknown>>): readonly Loose[];
   /** What to do about a status, if anything. */
-  cure?(status: number): string | undefined;
+  hint?(status: number): string | undefined;
 }
 
 interface AdapterRequest {
@@ -47,7 +47,7 @@ const ADAPTERS: Readonly<Record<SearchOptions["engine"], Adapter>> = {
     }),
     read: ({ results }) =>
       records(results).map((one) => ({ ...one, text: one.content, date: one.publishedDate })),
-    cure: (status) =>
+    hint: (status) =>
       status === 403
         ? "The server may not offer JSON: add json to search.formats in its settings.yml."
         : undefined,
@@ -292,9 +292,9 @@ async function ask(
   return adapter.read(parsed).flatMap(toResult);
 }
 
-function failure({ name, key, cure }: Adapter, status: number, text: string): string {
+function failure({ name, key, hint }: Adapter, status: number, text: string): string {
   const advice =
-    cure?.(status) ??
+    hint?.(status) ??
     (status === 401 || status === 403
       ? `Check ${key ?? "the access to the server"}.`
       : status === 429

@@ -137,7 +137,7 @@ async function chooseFirst(settings: ProviderChoice, options: ChooseOptions): Pr
   if (isProvider(provider)) {
     const name = provider.model ?? "custom provider";
     return {
-      provider: withLentKeys(provider, options.keys),
+      provider: withExposedKeys(provider, options.keys),
       kind: "custom",
       model: name,
       description: `${escapeToLine(name)} (from the config)`,
@@ -251,13 +251,13 @@ function hostOf(url: string): string {
  * A provider object from the config, with the keys in the environment during requests: it may read them with each
  * request, as the models of the AI SDK do. Tools run between requests and do not see them.
  */
-function withLentKeys(provider: ChatProvider, keys: Pick<ProviderKeys, "lend">): ChatProvider {
+function withExposedKeys(provider: ChatProvider, keys: Pick<ProviderKeys, "expose">): ChatProvider {
   return wrapProvider(provider, async (request, ask) => {
-    const takeBack = keys.lend();
+    const hide = keys.expose();
     try {
       return await ask(request);
     } finally {
-      takeBack();
+      hide();
     }
   });
 }

@@ -15,7 +15,7 @@ export interface ChooseOptions {
   /**
    * The environment with its keys. The variables of the chosen provider are removed from it, so that no tool sees them.
    */
-  readonly keys: Pick<ProviderKeys, "env" | "take" | "lend">;
+  readonly keys: Pick<ProviderKeys, "env" | "take" | "expose">;
   /** The project's config if it is trusted: its packages can then be used. */
   readonly projectFile: string | undefined;
   /** The maximum number of retries. */

@@ -52,7 +52,7 @@ async function checkAnswer(subject: string, { provider, description }: ChosenPro
       subject,
       ok: false,
       detail,
-      cure: "Check the key, the model's name and the address.",
+      hint: "Check the key, the model's name and the address.",
     };
   }
 }
@@ -80,7 +80,7 @@ async function checkModels(
       detail: ok
         ? `${countOf(models.length, "model")} listed, ${model} among them`
         : `the server lists ${countOf(models.length, "model")}, and ${model} is not among them`,
-      cure: "See them with: agent models",
+      hint: "See them with: agent models",
     };
   } catch {
     return undefined;

@@ -26,7 +26,7 @@ export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
   const show = (one: Diagnosis, counts = false): void => {
     broken ||= counts && !one.ok;
     printRow(`${one.ok ? "✓" : "✗"} ${escapeToLine(`${one.subject}: ${one.detail}`)}`);
-    if (!one.ok && one.cure) printRow(`${INDENT}${escapeToLine(one.cure)}`);
+    if (!one.ok && one.hint) printRow(`${INDENT}${escapeToLine(one.hint)}`);
   };
   show(checkNode(), true);
   try {
@@ -62,7 +62,7 @@ function checkNode(): Diagnosis {
     subject: "Node",
     ok,
     detail: process.version,
-    cure: `Install Node ${OLDEST_NODE.join(".")} or newer.`,
+    hint: `Install Node ${OLDEST_NODE.join(".")} or newer.`,
   };
 }
 
@@ -81,8 +81,8 @@ function packDiagnosis({ name, file, problem, module, own, isolated }: LoadedPac
 /** Whether added packs can be restricted to their grants, tested with a hostile one. */
 async function checkIsolation(): Promise<Diagnosis> {
   const { Isolation } = await import("@agent/core/isolation");
-  const { level, detail, cure } = await new Isolation().status();
-  return { subject: "isolation of packs", ok: level === "enforced", detail, ...(cure && { cure }) };
+  const { level, detail, hint } = await new Isolation().status();
+  return { subject: "isolation of packs", ok: level === "enforced", detail, ...(hint && { hint }) };
 }
 
 /** Of several secrets of a pack, usually one is needed: which one, its own diagnosis and its withheld tools say. */
@@ -99,7 +99,7 @@ function secretDiagnoses(secrets: readonly PackSecret[]): Diagnosis[] {
         subject: `secret ${variable} of ${pack}`,
         ok: set !== "",
         detail: set ? PROTECTED : "missing",
-        cure: `Set it: export ${variable}=…`,
+        hint: `Set it: export ${variable}=…`,
       };
     }
     const details = [...(set ? [`${set} ${PROTECTED}`] : []), ...(unset ? [`${unset} not set`] : [])];
@@ -133,7 +133,7 @@ function checkState(): Diagnosis {
       subject: "state",
       ok: false,
       detail: `${directory} cannot be written: ${errorMessage(error)}`,
-      cure: "Make it writable, or set XDG_STATE_HOME. Until then, trust and sessions are not saved.",
+      hint: "Make it writable, or set XDG_STATE_HOME. Until then, trust and sessions are not saved.",
     };
   }
   return {

@@ -76,8 +76,8 @@ function checkManifest(
     return { ...check, status: "not_checked", findings: [], notes: ["the package is private"] };
   }
   const findings: PackCheck["findings"][number][] = [];
-  const expect = (isGood: boolean, expected: string, got: unknown, cure: string): void => {
-    if (!isGood) findings.push({ expected, got: got === undefined ? "nothing" : JSON.stringify(got), cure });
+  const expect = (isGood: boolean, expected: string, got: unknown, hint: string): void => {
+    if (!isGood) findings.push({ expected, got: got === undefined ? "nothing" : JSON.stringify(got), hint });
   };
   const isScaffold =
     description === SCAFFOLD_DESCRIPTION && !tools.some(({ name }) => name.endsWith("_greet"));

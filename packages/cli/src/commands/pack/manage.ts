@@ -316,7 +316,7 @@ async function examine(
   const status = await isolation?.status();
   if (yes && status?.level === "limited" && accepted !== "limited") {
     throw new CliError(
-      `Isolation is ${status.detail}, so --yes does not add ${name}. ${status.cure ?? ""} To add it all the same: --yes --isolation limited`,
+      `Isolation is ${status.detail}, so --yes does not add ${name}. ${status.hint ?? ""} To add it all the same: --yes --isolation limited`,
       EXIT.refused,
     );
   }

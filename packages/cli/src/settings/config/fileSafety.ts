@@ -39,8 +39,8 @@ function checkOwner(path: string, info: Stats, anyOwner: boolean): void {
   }
 }
 
-function refuse(path: string, problem: string, cure: string): never {
-  throw new CliError(`${path}: refused, because it ${problem}. ${cure}`);
+function refuse(path: string, problem: string, hint: string): never {
+  throw new CliError(`${path}: refused, because it ${problem}. ${hint}`);
 }
 
 function kindOf(info: Stats): string {

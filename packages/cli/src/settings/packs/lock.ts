@@ -68,9 +68,9 @@ export function readPackLock(file: string): PackLock {
     return Object.assign(Object.create(null), lock.packs);
   }
   const isConflict = /^<{7} /m.test(bytes.toString());
-  const cure = isConflict ? "It has a merge conflict: take the file of one side" : "Restore it";
+  const hint = isConflict ? "It has a merge conflict: take the file of one side" : "Restore it";
   throw new CliError(
-    `${quotePath(file)} is not a lock file of packs. ${cure}, or delete it and run agent pack update NAME for each pack.`,
+    `${quotePath(file)} is not a lock file of packs. ${hint}, or delete it and run agent pack update NAME for each pack.`,
   );
 }
 

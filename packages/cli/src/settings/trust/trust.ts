@@ -135,7 +135,7 @@ function refusal({ subject, file, untrusted, changed }: TrustRequest, again = "a
   const also = others.length === 0 ? "" : ` It also loads: ${others.join(", ")}.`;
   return (
     `${escapeToLine(file)} ${why}, and ${subject === "eval" ? "an eval" : `a ${subject}`} is code, so nothing was run.${also} ` +
-    `Look at it, then run ${again} in a terminal and approve it, ${cure(subject)}.`
+    `Look at it, then run ${again} in a terminal and approve it, ${hint(subject)}.`
   );
 }
 
@@ -148,7 +148,7 @@ export function shownFile(path: string): string {
     : `packs without their limits, since ${shown} is gone`;
 }
 
-function cure(subject: TrustSubject): string {
+function hint(subject: TrustSubject): string {
   return subject !== "config" ? "or pass --trust" : "pass --trust, or leave it out with --no-config";
 }
 

@@ -90,23 +90,23 @@ function kindOf(error: unknown): string {
 const MOST_CAUSES = 4;
 
 /** Connection failures that a retry does not fix: the pattern in an error's cause, and what to do about it. */
-const LASTING: readonly { sign: RegExp; cure: string; retryable?: Retryable }[] = [
-  { sign: /^bad port$/, cure: "HTTP clients refuse this port; let the server listen on another one." },
+const LASTING: readonly { sign: RegExp; hint: string; retryable?: Retryable }[] = [
+  { sign: /^bad port$/, hint: "HTTP clients refuse this port; let the server listen on another one." },
   {
     sign: /HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW/,
-    cure: "The server's answer has more headers than an HTTP client reads. Check baseURL.",
+    hint: "The server's answer has more headers than an HTTP client reads. Check baseURL.",
   },
-  { sign: /WRONG_VERSION_NUMBER/, cure: "The server does not speak HTTPS. Let baseURL begin with http://." },
+  { sign: /WRONG_VERSION_NUMBER/, hint: "The server does not speak HTTPS. Let baseURL begin with http://." },
   {
     sign: /HPE_INVALID_(CONSTANT|VERSION)/,
-    cure: "The program at this address is not an HTTP server. Check baseURL.",
+    hint: "The program at this address is not an HTTP server. Check baseURL.",
   },
   {
     sign: /SELF_SIGNED|CERT_|UNABLE_TO_(GET|VERIFY)|ALTNAME_INVALID|HOSTNAME_MISMATCH|INVALID_CA/,
-    cure: "The server's certificate is not trusted. If it should be, name its authority in NODE_EXTRA_CA_CERTS.",
+    hint: "The server's certificate is not trusted. If it should be, name its authority in NODE_EXTRA_CA_CERTS.",
   },
   // A name server that has just lost its own connection gives the same answer, so one retry is worth it.
-  { sign: /ENOTFOUND/, cure: "Check the host in baseURL, and the network.", retryable: "once" },
+  { sign: /ENOTFOUND/, hint: "Check the host in baseURL, and the network.", retryable: "once" },
 ];
 
 /** An attempt that ended without an answer: the connection failed or the body was cut. */
@@ -122,7 +122,7 @@ function connectionError(error: unknown): AttemptError {
     causes.some(({ code, text }) => sign.test(code) || sign.test(text)),
   );
   if (lasting) {
-    return new AttemptError(`${message}. ${lasting.cure}`, {
+    return new AttemptError(`${message}. ${lasting.hint}`, {
       retryable: lasting.retryable ?? false,
       cause: error,
     });

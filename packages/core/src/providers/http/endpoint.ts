@@ -3,7 +3,7 @@ import { checkFunction, checkObject, checkText, invalidArgument } from "../../to
 import { createRedactor } from "../../toolkit/text/text.js";
 import type { ChatRequest } from "../interface.js";
 import { runAttempts } from "./attempts.js";
-import { type Cure, checkResponse, statusError } from "./failure.js";
+import { checkResponse, type Hint, statusError } from "./failure.js";
 import type { IdleTimeout } from "./idleTimeout.js";
 import { parseJson } from "./json.js";
 import type { CheckedOptions } from "./options.js";
@@ -24,7 +24,7 @@ export interface EndpointOptions
     "model" | "baseURL" | "headers" | "fetch" | "timeoutMs" | "retries" | "secrets"
   > {
   /** What to do about a status: `{ 401: "Check the API key." }`. */
-  readonly cures: Readonly<Record<number, Cure>>;
+  readonly hints: Readonly<Record<number, Hint>>;
   /** Replaces `fetch` with the headers above. */
   readonly send?: Send;
 }
@@ -61,7 +61,7 @@ export class HttpEndpoint {
     checkIdle(idle);
     const response = await this.#send(path, body, idle.signal);
     idle.reset();
-    if (!response.ok) throw await statusError(response, this.#options.cures, this.#redact);
+    if (!response.ok) throw await statusError(response, this.#options.hints, this.#redact);
     return response;
   }
 

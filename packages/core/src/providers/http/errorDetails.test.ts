@@ -22,7 +22,7 @@ async function providerOf(
     timeoutMs,
     retries: { maxRetries, baseDelayMs: 1, maxDelayMs },
     secrets: [],
-    cures: {},
+    hints: {},
   });
   return {
     id: "acme",

@@ -31,25 +31,25 @@ interface ErrorDetails {
 }
 
 /** What the user can do about a status; with `about`, only for errors whose message matches it. */
-export type Cure = string | { readonly about: RegExp; readonly words: string };
+export type Hint = string | { readonly about: RegExp; readonly text: string };
 
 /**
- * The error for an answer with a status other than success. `cures` explains what to do about a status: `{ 401: "Check
+ * The error for an answer with a status other than success. `hints` explains what to do about a status: `{ 401: "Check
  * the API key (apiKey, or MY_API_KEY)." }`. `redact` (from `createRedactor`) removes keys before the text is shortened,
  * which could leave half a key.
  */
 export async function statusError(
   response: Response,
-  cures: Readonly<Record<number, Cure>> = {},
+  hints: Readonly<Record<number, Hint>> = {},
   redact: (text: string) => string = (text) => text,
 ): Promise<AttemptError> {
   checkResponse(response);
-  checkObject("cures", cures);
+  checkObject("hints", hints);
   checkFunction("redact", redact);
   const { status, headers, body } = response;
   const text = body ? await readStart(body, redact) : "";
   const { error, message } = readError(text, status);
-  return new AttemptError(withCure(`${status} ${message || "(no body)"}`, cures[status]), {
+  return new AttemptError(withHint(`${status} ${message || "(no body)"}`, hints[status]), {
     retryable: isTemporary(status) && !isQuota(error),
     overflow: isOverflow(status, error, message),
     retryAfterMs: retryAfterMs(headers) ?? retryInfoMs(error),
@@ -70,10 +70,10 @@ export function checkResponse(response: Response): void {
   if (typeof response?.headers?.get !== "function") throw invalidArgument("response", "a Response", response);
 }
 
-function withCure(message: string, cure: Cure | undefined): string {
-  if (cure === undefined) return message;
-  if (typeof cure === "string") return `${message.replace(/\.$/, "")}. ${cure}`;
-  return cure.about.test(message) ? withCure(message, cure.words) : message;
+function withHint(message: string, hint: Hint | undefined): string {
+  if (hint === undefined) return message;
+  if (typeof hint === "string") return `${message.replace(/\.$/, "")}. ${hint}`;
+  return hint.about.test(message) ? withHint(message, hint.text) : message;
 }
 
 /** An error inside an answer with status 200, or in the middle of a stream. */

@@ -354,8 +354,8 @@ function refuseHiddenOption(name: string, words: readonly CommandWord[]): void {
     return mayBeOption(word) && !isValue;
   });
   if (!hidden) return;
-  const cure = takesScripts ? "" : '; put "--" or "./" in front of a file name';
-  throw new Unresolvable(`${shown(hidden.source)} could be an option by which ${name} runs a command${cure}`);
+  const hint = takesScripts ? "" : '; put "--" or "./" in front of a file name';
+  throw new Unresolvable(`${shown(hidden.source)} could be an option by which ${name} runs a command${hint}`);
 }
 
 function mayBeOption({ source, splits }: CommandWord): boolean {

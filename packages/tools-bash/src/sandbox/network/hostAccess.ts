@@ -114,8 +114,8 @@ export class HostAccess {
   /** The reason for a refusal; `undefined` if the user allows the connection. */
   async #question({ host, port }: Destination, name: string): Promise<string | undefined> {
     const { permit, command } = this.#options;
-    const cure = `Add "${name}" to sandbox.network.hosts in the options of @agent/tools-bash to allow it.`;
-    if (this.#answers.size >= MOST_QUESTIONS) return `the command asked for too many hosts. ${cure}`;
+    const hint = `Add "${name}" to sandbox.network.hosts in the options of @agent/tools-bash to allow it.`;
+    if (this.#answers.size >= MOST_QUESTIONS) return `the command asked for too many hosts. ${hint}`;
     if (this.#openQuestions++ === 0) this.#openSince = performance.now();
     try {
       const answer = await permit?.({
@@ -131,7 +131,7 @@ export class HostAccess {
     } finally {
       if (--this.#openQuestions === 0) this.#waitedMs += performance.now() - this.#openSince;
     }
-    return `it is not in sandbox.network.hosts, and no one answered. ${cure}`;
+    return `it is not in sandbox.network.hosts, and no one answered. ${hint}`;
   }
 }
 
