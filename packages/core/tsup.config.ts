@@ -24,6 +24,9 @@ const library = packageBuild({
     sandbox: "src/sandbox/index.ts",
     toolkit: "src/toolkit/index.ts",
   },
+  // No module here does anything when it is imported. esbuild keeps imports of chunks of which nothing is used, and the
+  // bundlers of users warn about those.
+  treeshake: { moduleSideEffects: "no-external" },
   // One small module of it is used; bundled, core needs no other package.
   noExternal: [...noExternal, "diff"],
   onSuccess: async () => {
