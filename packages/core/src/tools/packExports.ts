@@ -1,7 +1,7 @@
 import type { ToolPack } from "./pack.js";
 
-/** What `definePack` returns besides `register`, and an author may forget to export. */
-const OPTIONAL_EXPORTS = ["secrets", "needs", "followsDirectory"] as const;
+/** What a pack must not lose if its author forgets to export it: without its secrets and limits it would run otherwise. */
+const OPTIONAL_EXPORTS = ["secrets", "needs"] as const;
 /** On `register`: the names that must be exported. Registered globally, because a pack may have its own copy of core. */
 const DECLARED = Symbol.for("@agent/core/declared");
 
