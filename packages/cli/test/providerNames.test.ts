@@ -143,7 +143,7 @@ test("answers with a fallback if the first model fails, and announces it each ti
   const { code, stdout, stderr } = await box.run(args, { env: { ...KEY, OPENAI_API_KEY: "sk-wrong-key" } });
   expect(code).toBe(0);
   expect(stdout).toBe("claude-x with the key\n");
-  expect(stderr).toMatch(/↻ first failed \(.*bad key.*\); the fallback claude-x answers/);
+  expect(stderr).toMatch(/↻ Model first failed \(.*bad key.*\); the fallback claude-x answers/);
 });
 
 test("charges a fallback at its own price, and reports no cost if it has none", async () => {

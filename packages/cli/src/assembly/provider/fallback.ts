@@ -82,8 +82,10 @@ export class FallbackProvider implements ChatProvider {
   }
 
   async #askSecond(request: ChatRequest, reason: string): Promise<ChatResponse> {
-    const words = `${nameOf(this.#first)} failed (${reason.replace(/\.$/, "")}); the fallback ${nameOf(this.#second)} answers`;
-    request.onRetry?.({ attempt: 1, delayMs: 0, reason: words });
+    // It begins a sentence on the screen: the name of a model must not.
+    const first = this.#first.model === undefined ? "The model" : `Model ${this.#first.model}`;
+    const text = `${first} failed (${reason.replace(/\.$/, "")}); the fallback ${this.#second.model ?? "model"} answers`;
+    request.onRetry?.({ attempt: 1, delayMs: 0, reason: text });
     const answer = await this.#second.respond({
       ...request,
       messages: request.messages.map((message) => withState(message, readFallbackState(message)?.state)),
@@ -92,10 +94,6 @@ export class FallbackProvider implements ChatProvider {
     if (response.state === undefined) return response;
     return { ...response, state: { fallback: true, state: response.state } satisfies FallbackState };
   }
-}
-
-function nameOf({ model }: ChatProvider): string {
-  return model ?? "the model";
 }
 
 /** Wraps the state of the second model's answers. */
