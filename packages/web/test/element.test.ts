@@ -292,6 +292,7 @@ describe.skipIf(CHROMIUM === undefined)("<agent-chat>", () => {
     ]);
     await send(page, "Let the clerk pay.");
     await click(page, "Allow");
+    await find(page, ".call.waiting summary", "clerk: pay");
     await click(page, "Allow");
     await shows(page, "It failed.");
     expect(await texts(page, ".child > summary")).toEqual([expect.stringMatching(/^clerk stopped · /)]);
