@@ -258,7 +258,7 @@ const ignore = (): void => undefined;
 
 /** The call with defaults for everything that its caller did not provide: a tool may be called without any of it. */
 function completeCall(call: Partial<ToolCall> | undefined): DefinedToolCall {
-  const given = call ?? {};
+  const given: Partial<ToolCall> = call ?? {};
   const whole: DefinedToolCall = {
     granted: [],
     onOutput: ignore,
@@ -267,15 +267,14 @@ function completeCall(call: Partial<ToolCall> | undefined): DefinedToolCall {
     report: ignore,
     attach: ignore,
     canAttach: given.attach !== undefined,
-    // Created on first access: most tools never read it.
+    // Read on first access: most tools never do, and a signal is created only then.
     get signal() {
-      return new AbortController().signal;
+      return given.signal ?? new AbortController().signal;
     },
   };
-  for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(given))) {
-    // Getters are copied as getters, for the same reason. An `undefined` value counts as not provided.
-    if (descriptor.get === undefined && descriptor.value === undefined) continue;
-    Object.defineProperty(whole, name, { ...descriptor, configurable: true });
+  for (const name of Object.keys(given) as (keyof ToolCall)[]) {
+    if (name === "signal" || given[name] === undefined) continue;
+    (whole as Record<keyof ToolCall, unknown>)[name] = given[name];
   }
   return whole;
 }
