@@ -130,7 +130,11 @@ describe("agent doctor", () => {
     const healthy = await box.run(["doctor"]);
     expect(healthy.code).toBe(0);
     expect(healthy.stdout).toContain(`✓ Node: ${process.version}`);
-    expect(healthy.stdout).toContain("✓ provider: offline assistant");
+    expect(healthy.stdout).toMatch(
+      /^! provider: offline assistant, which is not a language model .*\n {4}Set OPENAI_API_KEY/m,
+    );
+    const chosen = await box.run(["doctor", "--provider", "offline"]);
+    expect(chosen.stdout).toContain("✓ provider: offline assistant, which is not a language model (chosen by");
     box.write(
       "p.mjs",
       packSource(

@@ -8,15 +8,24 @@ import type { LoadedSettings } from "../../settings/loadSettings.js";
 const LIMIT_MS = 30_000;
 const QUESTION = "Answer with the word OK and nothing else.";
 
+/** A finding about the provider. One that is not needed only earns a warning: the command works without it. */
+export interface ProviderDiagnosis extends Diagnosis {
+  readonly isOptional?: boolean;
+}
+
 /**
  * Asks the server for its models and the model for one word: only an answer proves that key, address and model work. A
  * fallback is tested separately: it would hide a failure of the first model.
  */
-export async function checkProvider({ settings, keys, projectFile }: LoadedSettings): Promise<Diagnosis[]> {
+export async function checkProvider({ settings, keys, projectFile }: LoadedSettings): Promise<ProviderDiagnosis[]> {
   const options = { keys, projectFile };
   const main = await choose("provider", () => chooseMain(settings, options));
   if ("ok" in main) return [main];
-  if (main.kind === "offline") return [{ subject: "provider", ok: true, detail: main.description }];
+  if (main.kind === "offline") {
+    const [detail = "", ...hint] = main.description.split(/(?<=\.) /);
+    const isChosen = settings.provider === "offline";
+    return [{ subject: "provider", ok: isChosen, isOptional: true, detail, hint: hint.join(" ") }];
+  }
   const fallback = await choose("fallback", () => chooseFallback(main, settings, options));
   const found = await checkChosen("provider", "models", main);
   if (!fallback) return found;

@@ -13,7 +13,7 @@ import { print } from "../../process/output.js";
 import { configDirectory, stateDirectory } from "../../process/paths.js";
 import type { SettingsFlags } from "../../settings/flags.js";
 import type { LoadedSettings } from "../../settings/loadSettings.js";
-import { checkProvider } from "./checkProvider.js";
+import { checkProvider, type ProviderDiagnosis } from "./checkProvider.js";
 
 const OLDEST_NODE = [20, 19] as const;
 const DIAGNOSIS_LIMIT_MS = 30_000;
@@ -23,9 +23,9 @@ const PROTECTED = "set, withheld from commands and hidden in results";
 /** `agent doctor`: tests what works on this machine, and explains how to fix what does not. */
 export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
   let broken = false;
-  const show = (one: Diagnosis, counts = false): void => {
-    broken ||= counts && !one.ok;
-    printRow(`${one.ok ? "✓" : "✗"} ${escapeToLine(`${one.subject}: ${one.detail}`)}`);
+  const show = (one: ProviderDiagnosis, counts = false): void => {
+    broken ||= counts && !one.ok && !one.isOptional;
+    printRow(`${one.ok ? "✓" : one.isOptional ? "!" : "✗"} ${escapeToLine(`${one.subject}: ${one.detail}`)}`);
     if (!one.ok && one.hint) printRow(`${INDENT}${escapeToLine(one.hint)}`);
   };
   show(checkNode(), true);
