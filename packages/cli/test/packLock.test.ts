@@ -235,7 +235,7 @@ describe("agent pack add and remove", () => {
     expect((await box.run(["tools", "--trust"])).stdout).toMatch(/^wipe +on/m);
     const removed = await box.run(["pack", "remove", "./mine"]);
     expect([removed.code, removed.stderr]).toEqual([0, removed.stderr]);
-    expect(readFileSync(path, "utf8")).not.toMatch(/wipe|mine/);
+    expect(readFileSync(path, "utf8")).not.toMatch(/wipe|mine|confirm/);
     expect(readFileSync(path, "utf8")).toContain("run_bash");
     expect(readFileSync(join(box.project, "packs.lock.json"), "utf8")).not.toContain("mine");
     const { code, stdout } = await box.run(["tools", "--trust"]);
@@ -253,6 +253,11 @@ describe("agent pack add and remove", () => {
     expect([unknown.code, unknown.stderr]).toEqual([
       2,
       expect.stringContaining('"mine" is neither installed'),
+    ]);
+    const misspelt = await box.run(["pack", "remove", NAME.slice(0, -1)]);
+    expect([misspelt.code, misspelt.stderr]).toEqual([
+      2,
+      expect.stringContaining(`nor in the config. Did you mean "${NAME}"?`),
     ]);
     const removed = await box.run(["pack", "remove", NAME]);
     expect([removed.code, removed.stdout]).toEqual([0, expect.stringContaining("./mine is removed.")]);

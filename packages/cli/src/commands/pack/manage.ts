@@ -643,13 +643,18 @@ export async function packRemove({
     ? asked
     : (Object.keys(lock).find((key) => lock[key]?.packName === asked) ?? asked);
   const isNamed = file !== undefined && readConfigText(file).text.includes(name);
-  const { git, services = [], tools: known = {} } = lock[name] ?? {};
+  const { git, services = [], tools: lockedTools = {} } = lock[name] ?? {};
   const isInstalled = !isPath(name) && installedFolder(name, place) !== undefined;
-  const missing = `${quote(name)} is neither installed ${user ? "for you" : "here"} nor in the config. See: agent pack list`;
+  const known = [
+    ...Object.entries(lock).flatMap(([key, { packName = key }]) => [key, packName]),
+    ...findInstalledPacks(place).flatMap((pack) => (pack.besideCli ? [] : [pack.name])),
+  ];
+  const hint = didYouMean(name, known, { otherwise: "See: agent pack list" });
+  const missing = `${quote(name)} is neither installed ${user ? "for you" : "here"} nor in the config. ${hint}`;
   if (!isNamed && !isInstalled) throw new CliError(missing);
   if (file !== undefined && isNamed) {
     const before = readConfigText(file).text;
-    const tools = Object.keys(known);
+    const tools = Object.keys(lockedTools);
     await editConfig(
       file,
       (text, kind) => {

@@ -58,8 +58,8 @@ function enableTool(text: string, tool: string, kind: "code" | "yaml"): string |
 }
 
 /**
- * The config's text without what only a removed pack needs: its tools in `enable`, `disable` and `confirm`, and the
- * type import of its package.
+ * The config's text without what only a removed pack needs: its tools in `enable`, `disable` and `confirm`, a list that
+ * has no other items, and the type import of its package.
  */
 export function removeTraces(
   text: string,
@@ -70,10 +70,12 @@ export function removeTraces(
   const names = [...tools, `${name}/*`];
   if (kind === "json") {
     return editJson(text, (config) => {
-      const lists = TOOL_LISTS.filter((key) => Array.isArray(config[key]));
-      const without = (list: unknown): unknown =>
-        Array.isArray(list) ? list.filter((one) => !names.includes(one)) : list;
-      return { ...config, ...Object.fromEntries(lists.map((key) => [key, without(config[key])])) };
+      const edited = Object.entries(config).map(([key, value]): [string, unknown] => {
+        if (!TOOL_LISTS.some((one) => one === key) || !Array.isArray(value)) return [key, value];
+        const left = value.filter((one) => !names.includes(one));
+        return [key, left.length === 0 && value.length > 0 ? undefined : left];
+      });
+      return Object.fromEntries(edited);
     });
   }
   let edited = text;
@@ -93,7 +95,15 @@ export function removeTraces(
       bracketParts(maskLiterals(edited), open)?.find((part) =>
         names.some((tool) => isText(edited, part, tool)),
       );
-    for (let part = find(); part; part = find()) edited = removePart(edited, open, part);
+    let isEdited = false;
+    for (let part = find(); part; part = find(), isEdited = true) edited = removePart(edited, open, part);
+    const config = configObject(edited);
+    if (!isEdited || config === undefined || bracketParts(maskLiterals(edited), open)?.length !== 0) continue;
+    const emptied = new RegExp(`^${key}\\s*:\\s*\\[\\s*\\]$`);
+    const part = bracketParts(maskLiterals(edited), config)?.find(({ start, end }) =>
+      emptied.test(edited.slice(start, end)),
+    );
+    if (part) edited = removePart(edited, config, part);
   }
   return edited.replace(
     /^import\s+type\s*\{[^}]*\}\s*from\s*(["'])([^"'\n]+)\1;?[ \t]*\r?\n/gm,
