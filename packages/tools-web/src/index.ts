@@ -38,6 +38,7 @@ export const { packName, packApiVersion, secrets, followsDirectory, register } =
       maxBytes: options.maxBytes ?? 10 * 1024 * 1024,
       timeoutMs: options.timeoutMs ?? 30_000,
       contextTokens: () => model?.contextTokens,
+      isAllowed,
       loadGuard: async () => {
         const { createAddressGuard } = await import("./network/guard.js");
         return createAddressGuard({ isAllowed, permit, tool: "web_fetch" });

@@ -242,21 +242,27 @@ describe("web_search", () => {
     expect((await describeCall())?.caution).toBeUndefined();
   });
 
-  test("allows fetching without a question where a result redirects to, but not where another page does", async () => {
+  test("allows fetching without a question where a result redirects to, but no host that may be in a private network", async () => {
     const { options, path } = caseOf("searxng");
-    for (const name of ["/result", "/other"]) server.redirect(name, `https://pages.example${name}`);
-    server.page(path, "application/json", json({ results: [{ url: server.url("/result"), title: "A" }] }));
-    const registry = webRegistry({ search: options, allow: [server.host] });
+    const inside = "https://inside.example/delete";
+    for (const name of ["/result", "/next", "/other"]) server.redirect(name, `https://pages.example${name}`);
+    server.redirect("/hop", "/next").redirect("/trap", inside);
+    const results = ["/result", "/hop", "/trap"].map((name) => ({ url: server.url(name), title: "A" }));
+    server.page(path, "application/json", json({ results }));
+    const registry = webRegistry({ search: options, allow: [server.host, "inside.example"] });
     await registry.run("web_search", { query: "x" });
-    const cautions: boolean[] = [];
-    for (const name of ["/result", "/other"]) {
+    const isAsked = async (name: string, url: string): Promise<boolean> => {
       await registry.run("web_fetch", { url: server.url(name) });
-      const prepared = await registry.prepare("web_fetch", { url: `https://pages.example${name}` });
+      const prepared = await registry.prepare("web_fetch", { url });
       if ("outcome" in prepared) throw new Error(prepared.text);
-      const { caution } = await prepared.describe(new AbortController().signal);
-      cautions.push(caution !== undefined);
-    }
-    expect(cautions).toEqual([false, true]);
+      return (await prepared.describe(new AbortController().signal)).caution !== undefined;
+    };
+    expect(await isAsked("/result", "https://pages.example/result")).toBe(false);
+    // After a redirect of its own host.
+    expect(await isAsked("/hop", "https://pages.example/next")).toBe(false);
+    expect(await isAsked("/trap", inside)).toBe(true);
+    // No search returned it.
+    expect(await isAsked("/other", "https://pages.example/other")).toBe(true);
   });
 
   test("names the address of the engine as its target", async () => {

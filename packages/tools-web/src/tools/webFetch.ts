@@ -13,6 +13,8 @@ export interface WebFetchParts extends RequestLimits {
   readonly known: KnownAddresses;
   readonly unknown: NonNullable<WebOptions["unknown"]>;
   readonly loadGuard: () => Promise<AddressGuard>;
+  /** Whether the user named the host of a URL in the configuration: it may be in a private network. */
+  readonly isAllowed: (url: URL) => boolean;
   /** How many tokens the model's context holds, if that is known. */
   readonly contextTokens: () => number | undefined;
 }
@@ -97,7 +99,7 @@ export function createWebFetch(parts: WebFetchParts) {
       const { signal } = call;
       const cached = cache.get(url.href);
       const page = cached ?? (await slots.run(signal, () => fetchPage(url, parts, signal)));
-      if ("redirect" in page) return redirected(page, known, call);
+      if ("redirect" in page) return redirected(url, page, parts, call);
       known.add(page.links);
       if (page.status >= 400) return failed(page, call);
       if (cached === undefined) cache.set(url.href, page);
@@ -169,12 +171,14 @@ function refusal({ href }: URL): string {
 
 /** A redirect to another host is a new call, so that rules and questions about that host apply. */
 function redirected(
+  requested: URL,
   { url, redirect, status }: Redirection,
-  known: KnownAddresses,
+  { known, isAllowed }: WebFetchParts,
   call: DefinedToolCall,
 ): string {
-  // What a search returned leads to where its server says: the model put nothing into either address.
-  if (known.isResult(url)) known.addResults([redirect.href]);
+  // What a search returned leads to where its server says: the model put nothing into either address. But any page of the web
+  // could lead to a service in the user's own network.
+  if (known.isResult(requested) && !isAllowed(redirect)) known.addResults([redirect.href]);
   // The same site under its other name was requested as well.
   else if (siteOf(url) === siteOf(redirect)) known.add([redirect.href]);
   call.report({ summary: `redirects to ${redirect.host}` });
