@@ -134,7 +134,9 @@ describe("agent doctor", () => {
       /^! provider: offline assistant, which is not a language model .*\n {4}Set OPENAI_API_KEY/m,
     );
     const chosen = await box.run(["doctor", "--provider", "offline"]);
-    expect(chosen.stdout).toContain("✓ provider: offline assistant, which is not a language model (chosen by");
+    expect(chosen.stdout).toContain(
+      "✓ provider: offline assistant, which is not a language model (chosen by",
+    );
     box.write(
       "p.mjs",
       packSource(

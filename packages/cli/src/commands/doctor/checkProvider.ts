@@ -17,7 +17,11 @@ export interface ProviderDiagnosis extends Diagnosis {
  * Asks the server for its models and the model for one word: only an answer proves that key, address and model work. A
  * fallback is tested separately: it would hide a failure of the first model.
  */
-export async function checkProvider({ settings, keys, projectFile }: LoadedSettings): Promise<ProviderDiagnosis[]> {
+export async function checkProvider({
+  settings,
+  keys,
+  projectFile,
+}: LoadedSettings): Promise<ProviderDiagnosis[]> {
   const options = { keys, projectFile };
   const main = await choose("provider", () => chooseMain(settings, options));
   if ("ok" in main) return [main];
