@@ -1,15 +1,16 @@
-import type {
-  AgentEvent,
-  BackgroundAgent,
-  BackgroundJob,
-  BackgroundJobs,
-  ChildAgentAnswer,
+import {
+  type AgentEvent,
+  type BackgroundAgent,
+  type BackgroundJob,
+  type BackgroundJobs,
+  type ChildAgentAnswer,
+  isAgentError,
 } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
 
 const MOST_ENDED = 20;
 
-/** The outcome of a background agent: an answer, or an error; and whether the user stopped it. */
+/** The outcome of a background agent: an answer, or an error; and whether it was stopped: by its user or with the chat. */
 export type Ending = ({ readonly answer: ChildAgentAnswer } | { readonly error: unknown }) & {
   readonly isStopped: boolean;
 };
@@ -49,7 +50,7 @@ export class BackgroundAgents implements BackgroundJobs {
       ended: string,
       outcome: { readonly answer: ChildAgentAnswer } | { readonly error: unknown },
     ): Promise<void> => {
-      const { isStopped } = worker;
+      const isStopped = worker.isStopped || ("error" in outcome && isAgentError(outcome.error, "aborted"));
       worker.doing = "";
       worker.ended = isStopped ? "stopped" : ended;
       this.#forget();
@@ -81,6 +82,15 @@ export class BackgroundAgents implements BackgroundJobs {
     worker.agent.stop();
     await worker.handled;
     return true;
+  }
+
+  /** Stops all agents. Resolves when their outcomes have been handled. */
+  async dispose(): Promise<void> {
+    const ended = [...this.#workers.values()].map(async ({ id, handled }) => {
+      await this.end(id);
+      await handled;
+    });
+    await Promise.all(ended);
   }
 
   /** Throws if this agent is still working, or was stopped: it has no answer to continue from. */

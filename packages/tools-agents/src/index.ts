@@ -342,6 +342,7 @@ export const { packName, packApiVersion, followsDirectory, needs, register } = d
     return {
       tools: [agentRun(description), agentSend],
       jobs: background,
+      dispose: () => background.dispose(),
       commands: [
         {
           name: "agents",

@@ -153,20 +153,24 @@ test("is stopped by its name, without a notice, and cannot be continued", async 
   expect(notices).toEqual([]);
 });
 
-test("keeps its work when the chat is left, and is continued in a later process", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "agent-background-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const { agent, notices, idOf, jobs } = setUp({ directory });
-  const saved = signal();
-  agent.onBackgroundEvent(({ event }) => event.type === "tool_end" && saved.resolve());
-  await agent.chat("start");
-  await saved.promise;
-  expect(await jobs.end(idOf())).toBe(true);
-  expect(notices).toEqual([]);
-  const later = setUp({ directory });
-  await later.agent.chat(`send ${idOf()}`);
-  expect(later.lastResult()).toContain("answer to more");
-});
+test.for(["its user stops it", "the chat is left"] as const)(
+  "keeps its work when %s, and is continued in a later process",
+  async (how) => {
+    const directory = mkdtempSync(join(tmpdir(), "agent-background-"));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const { agent, notices, idOf, jobs } = setUp({ directory });
+    const saved = signal();
+    agent.onBackgroundEvent(({ event }) => event.type === "tool_end" && saved.resolve());
+    await agent.chat("start");
+    await saved.promise;
+    if (how === "the chat is left") await agent.dispose();
+    else await jobs.end(idOf());
+    const later = setUp({ directory });
+    await later.agent.chat(`send ${idOf()}`);
+    expect(later.lastResult()).toContain("answer to more");
+    expect(notices).toEqual([]);
+  },
+);
 
 test("reports the answer of an agent whose call was denied", async () => {
   const { agent, released, woken } = setUp({
