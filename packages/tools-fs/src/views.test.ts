@@ -42,6 +42,18 @@ test("says which side of a diff ends without a line break, and shows a change of
   expect(await hunks("y\n1\n2\n3\n4\n5\nc")).toEqual([{ ...at, lines: ["-x", "+y", " 1", " 2"] }]);
 });
 
+test("says that a file was written with the content it had", async () => {
+  const path = join(temporaryDirectory(), "a.txt");
+  expect((await run("write_file", { path, content: "" })).summary).toBeUndefined();
+  for (const [content, summary] of [
+    ["", "nothing changed"],
+    ["a\n", undefined],
+    ["a\n", "nothing changed"],
+  ]) {
+    expect((await run("write_file", { path, content })).summary).toBe(summary);
+  }
+});
+
 test("reports the diff of a created, a replaced and an edited file", async () => {
   const path = join(temporaryDirectory(), "a.txt");
   expect(await viewOf("write_file", { path, content: "a\nb\n" })).toEqual({

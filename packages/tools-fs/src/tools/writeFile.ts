@@ -115,7 +115,14 @@ async function write(
     signal: call?.signal,
   });
   const diff = replaced && diffOf(workspace, path, replaced, content);
-  if (diff) call?.report?.({ ok: true, view: { type: "diff", files: [diff] } });
+  if (diff) {
+    const isSame = replaced.whole?.bytes.equals(bytes) === true;
+    call?.report?.({
+      ok: true,
+      view: { type: "diff", files: [diff] },
+      ...(isSame && { summary: "nothing changed" }),
+    });
+  }
   const size = `${countOf(bytes.length, "byte")}, ${countOf(lines, "line")}`;
   const done = `${created ? "Created" : "Replaced"} ${showPath(path)} (${size})`;
   return remark === undefined ? done : `${done}. ${remark}`;
