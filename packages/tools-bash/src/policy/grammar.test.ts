@@ -24,6 +24,8 @@ describe("Promise: only scripts that all shells read alike are judged", () => {
     "true <>f",
     "true <<<rm",
     "true >!f rm",
+    "true > !f rm",
+    "true > #f",
     "true |& rm x",
     "true &! rm x",
     "true &| rm x",

@@ -178,6 +178,7 @@ describe("a pattern against a command", () => {
     ["npx vitest *", "npx vitest run", "covers"],
     ["npx vitest *", "npx vitest --config x.ts", "touches"],
     ["npx vitest *", "npx -p x vitest", "touches"],
+    ["npx vite*", "npx vitest run", "touches"],
     ["rm *", "/bin/rm x", "touches"],
     ["./run test *", "'./run test' x", "none"],
     ["npm test *", "npm test > x", "touches"],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { allowed } from "../../test/verdicts.js";
+import { allowed, verdict } from "../../test/verdicts.js";
 import { createPolicy } from "./policy.js";
 
 describe("how a rule matches", () => {
@@ -32,6 +32,16 @@ describe("how a rule matches", () => {
       );
     },
   );
+  test("matches an option by a pattern, and says whether it is certain", () => {
+    const options = { deny: ["git push --force*"] };
+    expect(verdict("git push --force-with-lease", options)).toMatchObject({
+      reason: expect.stringContaining("matches the deny rule"),
+    });
+    expect(verdict("git push -f", options)).toMatchObject({
+      reason: expect.stringContaining("may turn out to match the deny rule"),
+    });
+    expect(verdict("git push origin", options)).toEqual({ allowed: true });
+  });
   test("reads a long row of options once, not in every way it could be read", () => {
     expect(allowed(`program ${"-c ".repeat(2000)}x`, { deny: ["program push"] })).toBe(true);
     expect(allowed(`program ${"-c ".repeat(2000)}push`, { deny: ["program push"] })).toBe(false);

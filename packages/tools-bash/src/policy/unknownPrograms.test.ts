@@ -187,11 +187,15 @@ describe("a program that no table knows runs no denied command by a word it is g
     },
   );
 
-  test("is refused with the name of the program and the rule", () => {
+  test("is refused with the name of the program, the rule and its reason", () => {
     expect(verdict("mutt -e 'set shell; !rm x'")).toEqual({
       allowed: false,
       reason: 'Refused by the policy: "mutt" may run "rm", which the deny rule "rm" names.',
       rule: "rm",
+    });
+    expect(verdict("kitty rm x", { deny: [{ command: "rm", reason: "Use trash." }] })).toMatchObject({
+      reason:
+        'Refused by the policy: "kitty" may run "rm", which the deny rule "rm" names. Reason: Use trash.',
     });
   });
 

@@ -1,6 +1,7 @@
+import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { parseHostPattern } from "@agent/core/sandbox";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { HostAccess } from "./hostAccess.js";
 import { HostProxy, type ProxyLimits } from "./proxy.js";
 
@@ -52,7 +53,7 @@ async function startProxy(limits: Partial<ProxyLimits>) {
         resolve({ socket, text: () => text, closed });
       });
     });
-  return { proxy, access, open, sockets };
+  return { proxy, listener, access, open, sockets };
 }
 
 test("closes a client that sends its request too slowly", async () => {
@@ -119,6 +120,29 @@ test("refuses a TLS connection on a named port that is for another host", async 
   const { closed } = await open(`CONNECT allowed.example:22 HTTP/1.1\r\nHost: x\r\n\r\n${start}`);
   await closed;
   expect(access.refusals.get("allowed.example:22")).toMatch(/cannot be checked/);
+});
+
+test("closes its listener when it is closed, also one that arrives later", async () => {
+  const { proxy, listener } = await startProxy({});
+  const late = createServer();
+  await new Promise<void>((done) => late.listen(0, "127.0.0.1", done));
+  onTestFinished(() => void late.close());
+  proxy.close();
+  expect(listener.listening).toBe(false);
+  proxy.serve(late);
+  expect(late.listening).toBe(false);
+});
+
+test("leaves no timer behind that would keep the process running", async () => {
+  const { proxy, listener, open } = await startProxy({});
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const accepted = once(listener, "connection");
+  await open();
+  await accepted;
+  expect(vi.getTimerCount()).toBe(1);
+  proxy.close();
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("ends everything when it is closed, also what arrives later", async () => {
