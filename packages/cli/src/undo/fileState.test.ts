@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   rmSync,
@@ -48,6 +49,15 @@ test("reads the kind of a path", async () => {
     reason: "it cannot be read (ENAMETOOLONG)",
   });
 });
+
+// A file of the kernel has the size of a page and holds less.
+const SHORTER = "/sys/devices/system/cpu/online";
+test.runIf(existsSync(SHORTER) && lstatSync(SHORTER).size > 100)(
+  "does not store a file that holds less than its size",
+  async () => {
+    expect(await readState(SHORTER, blobs)).toEqual({ kind: "other", reason: "it changes while it is read" });
+  },
+);
 
 test("compares states by everything that is stored of them", () => {
   const states: FileState[] = [

@@ -177,6 +177,21 @@ describe.runIf(process.platform === "linux")("a directory exchanged for a link a
     expect(readFileSync(at("hidden/f"), "utf8")).toBe("old");
   });
 
+  test("has no effect on the target of a link that takes the place of the file before it is written", async () => {
+    class LinkingBlobs extends BlobStore {
+      override async read(name: string): Promise<Buffer> {
+        rmSync(at("d/f"));
+        symlinkSync(join(folder, "outside/f"), at("d/f"));
+        return await super.read(name);
+      }
+    }
+    const change = { path: at("d/f"), before: await stored("old"), after: await stored("new") };
+    await restore([change], "undo", new LinkingBlobs(join(folder, "blobs")));
+    expect(readFileSync(join(folder, "outside/f"), "utf8")).toBe("new");
+    expect(lstatSync(at("d/f")).isFile()).toBe(true);
+    expect(readFileSync(at("d/f"), "utf8")).toBe("old");
+  });
+
   test("has no effect on the file that is removed", async () => {
     const change = { path: at("d/f"), before: MISSING, after: await stored("new") };
     await restore([change], "undo", new SwappingBlobs(2));

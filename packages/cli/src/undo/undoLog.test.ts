@@ -482,6 +482,14 @@ describe("undo of what commands changed in a git work tree", () => {
     expect(readFileSync(at(".git", "index")).equals(index)).toBe(true);
   });
 
+  test("keeps the mode of a file that a command changed, which git does not store", async () => {
+    chmodSync(at("tracked"), 0o600);
+    await turn(() => shell("echo 2 > tracked"));
+    await log.undo();
+    expect(readFileSync(at("tracked"), "utf8")).toBe("changed, not committed\n");
+    expect(lstatSync(at("tracked")).mode & 0o777).toBe(0o600);
+  });
+
   test("reverts what two agents did at the same time in their own work trees, after these were closed", async () => {
     const trees = ["one", "two"].map((name) => join(folder, name));
     for (const tree of trees) git("worktree", "add", "--detach", tree);
