@@ -101,3 +101,26 @@ describe("refuses with a reason", () => {
     expect(content).toBe(file);
   });
 });
+
+describe("writes entities of markup that encode an ampersand", () => {
+  test.each([
+    ["a &amp; b", "a and b"],
+    ["an &amp;lt; b", "an &amp;gt; b"],
+    ["less", "&amp;lt;"],
+    ["a &amp; b", "a &amp; b &amp;lt; c"],
+  ])("%j %j", async (oldText, newText) => {
+    const { content } = await edit({ path: "a.html", file: `<p>${oldText}</p>\n`, oldText, newText });
+    expect(content).toBe(`<p>${newText}</p>\n`);
+  });
+  test("but not if every entity of the old text was encoded once more", async () => {
+    const file = "<p>a &lt; b</p>\n";
+    const { text, content } = await edit({
+      path: "a.html",
+      file,
+      oldText: "a &lt; b",
+      newText: "a &amp;lt; c",
+    });
+    expect(text).toMatch(/new_text has HTML entities encoded twice/);
+    expect(content).toBe(file);
+  });
+});
