@@ -67,7 +67,9 @@ describe("a project with @agent/core alone", () => {
        import * as notes from "./notes.js";
        new Agent(scriptedProvider([]), { tools: [notes] });
        new Agent(scriptedProvider([]), { tools: [[notes, {}]] });
-       defineTool({ name: "a", description: "d", input: { type: "objct" }, execute: () => "" });`,
+       defineTool({ name: "a", description: "d", input: { type: "objct" }, execute: () => "" });
+       const pack = { register(): void {} };
+       new Agent(scriptedProvider([]), { tools: Math.random() < 0.5 ? [pack] : [] });`,
     );
     const compilerOptions = { strict: true, noEmit: true, module: "node16", target: "es2023", types: [] };
     await project.write("tsconfig.json", JSON.stringify({ compilerOptions, files: ["program.ts"] }));

@@ -297,4 +297,27 @@ describe("definePack", () => {
     // @ts-expect-error There is no such tool.
     expect(() => new Agent(provider, { tools: [clock], enable: ["forecats"] })).toThrow();
   });
+
+  test("lets the compiler check a list of tools that depends on a condition", () => {
+    const weather = definePack({
+      name: "@x/weather",
+      options: { type: "object", properties: { city: { type: "string" } } },
+      setup: () => ({ tools: [off(forecast)] }),
+    });
+    const provider = scriptedProvider([]);
+    const condition = process.argv.length > 0;
+    const chosen = condition ? [weather] : [clock];
+    new Agent(provider, { tools: chosen, enable: ["forecast"] });
+    new Agent(provider, { tools: condition ? [weather] : [], enable: ["forecast"] });
+    new Agent(provider, {
+      tools: condition ? [now, [weather, { city: "Oslo" }]] : [now],
+      enable: ["forecast"],
+    });
+    // @ts-expect-error The option has another type.
+    expect(() => new Agent(provider, { tools: condition ? [[weather, { city: 1 }]] : [clock] })).toThrow();
+    // @ts-expect-error There is no such tool.
+    expect(() => new Agent(provider, { tools: condition ? [weather] : [], enable: ["forecats"] })).toThrow();
+    // @ts-expect-error It is not a pack.
+    expect(() => new Agent(provider, { tools: condition ? [{ name: "clock" }] : [clock] })).toThrow();
+  });
 });

@@ -534,7 +534,7 @@ type KnownTools<Entries extends readonly unknown[]> = {
  * The entries with each pack's options narrowed to the type that the pack takes. A pack may also be given by its `Name`.
  * Anything else must be a `ToolPack`, so that the compiler says what is missing.
  */
-export type CheckedPacks<Entries extends readonly unknown[], Name = never> = {
+export type CheckedPacks<Entries extends readonly unknown[], Name = never> = WholeList<Entries> & {
   readonly [Key in keyof Entries]: Entries[Key] extends readonly [infer Pack, unknown]
     ? readonly [pack: Pack extends ToolPack | Name ? Pack : ToolPack, options: PackOptions<Pack>]
     : unknown extends Entries[Key]
@@ -543,6 +543,12 @@ export type CheckedPacks<Entries extends readonly unknown[], Name = never> = {
         ? Entries[Key]
         : ToolPack;
 };
+
+/**
+ * Always `unknown`, so it checks nothing. From it the compiler infers the whole list, also for
+ * `condition ? [fs] : [fs, bash]`: from the members of a list it would infer only one of the two.
+ */
+type WholeList<Entries> = Entries extends readonly unknown[] ? unknown : Entries;
 
 /** The names of all tools of an agent with these packs, including core's own `save_session_context`. */
 export type AgentToolNames<Entries extends readonly unknown[]> = ToolNames<Entries, "save_session_context">;
