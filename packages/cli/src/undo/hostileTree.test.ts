@@ -234,16 +234,47 @@ describe.runIf(process.platform === "linux")("a directory exchanged for a link a
   });
 });
 
+/** A message with one call that changes this directory. */
+async function changeDirectory(directory: string, work: () => void): Promise<void> {
+  log.beginTurn("change a directory");
+  await log.before({ id: "1", describe: describeWrites([directory], project), capabilities: ["destroy"] });
+  work();
+  await log.after("1");
+  await log.endTurn();
+}
+
+test("removes what a call added to a directory, and nothing else in it", async () => {
+  mkdirSync(at("data"));
+  writeFileSync(at("data/kept"), "1");
+  await changeDirectory("data", () => writeFileSync(at("data/added"), "2"));
+  expect(await log.undo()).toMatchObject({ restored: [at("data/added")], kept: [] });
+  expect(readdirSync(at("data"))).toEqual(["kept"]);
+});
+
+test("does not remove a file from a directory that was too large to be saved when the call began", async () => {
+  mkdirSync(at("data"));
+  writeFileSync(at("data/kept"), "mine");
+  const large = Array.from({ length: 5 }, (_, file) => at("data", `${file}`));
+  for (const path of large) {
+    writeFileSync(path, "x");
+    truncateSync(path, 60 * 1024 * 1024);
+  }
+  await changeDirectory("data", () => {
+    for (const path of large) rmSync(path);
+  });
+  expect((await log.undo()).kept).toContainEqual({
+    path: at("data/kept"),
+    reason: "it holds too much to be saved",
+  });
+  expect(readFileSync(at("data/kept"), "utf8")).toBe("mine");
+});
+
 test("names a directory with more than can be kept, and does not copy it", async () => {
   mkdirSync(at("data"));
   for (let file = 0; file < 5; file++) {
     writeFileSync(at("data", `${file}`), "x");
     truncateSync(at("data", `${file}`), 60 * 1024 * 1024);
   }
-  log.beginTurn("remove data");
-  await log.before({ id: "1", describe: describeWrites(["data"], project), capabilities: ["destroy"] });
-  rmSync(at("data"), { recursive: true });
-  await log.after("1");
-  await log.endTurn();
+  await changeDirectory("data", () => rmSync(at("data"), { recursive: true }));
   expect((await log.undo()).kept[0]?.reason).toBe("it holds too much to be saved");
 });
