@@ -15,7 +15,7 @@ export async function ask(
       [fs, { root }],
       [search, { root }],
     ],
-    disable: ["write_file", "edit_file", "mkdir", "move", "save_session_context"],
+    readOnly: true,
   });
   for await (const event of agent.streamChat(question)) {
     if (event.type === "text") write(event.text);
