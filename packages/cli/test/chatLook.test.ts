@@ -11,11 +11,14 @@ describe.skipIf(!hasTmux)("how the chat looks and which keys it has (skipped wit
     const { box, chat, model } = await start();
     box.write(
       "agent.config.json",
-      JSON.stringify({ vim: true, keys: { f2: "next-mode", "ctrl-t": "/context", "ctrl-z": "none" } }),
+      JSON.stringify({
+        vim: true,
+        keys: { f2: "next-mode", "shift-tab": "none", "ctrl-t": "/context", "ctrl-z": "none" },
+      }),
     );
     const terminal = await chat(["--trust"], { env: { COLORFGBG: "0;15", COLORTERM: "truecolor" } });
     terminal.press("F2");
-    await expect.poll(() => terminal.status()).toMatch(/^auto/);
+    await expect.poll(() => terminal.status()).toMatch(/^auto \(f2\)/);
     terminal.press("C-z");
     terminal.press("C-t");
     await terminal.until("No request yet.");

@@ -7,7 +7,7 @@ const POLL_MS = 50;
 // Only a guard against hanging, shorter than the one of the test itself: a loaded machine is slow, not wrong.
 const GIVE_UP_MS = Number(process.env.TERMINAL_TEST_PATIENCE_MS ?? 100_000);
 
-const STATUS_ROW = /\n? {2}(plan|ask|accept edits|auto)(?: \(shift\+tab\)| · ).*$/;
+const STATUS_ROW = /\n? {2}(plan|ask|accept edits|auto)(?: \([a-z0-9+]+\)| · ).*$/;
 
 export const hasTmux = spawnSync("tmux", ["-V"]).status === 0;
 

@@ -4,7 +4,7 @@ import { escapeToLine } from "@agent/internal";
 import type { ApprovalDialog } from "../approval/approvalDialog.js";
 import { NO_REASON, readDecision } from "../approval/approvalQuestion.js";
 import { MODE_HELP, MODE_NAMES } from "../approval/mode.js";
-import { type KeyBindings, normalBindings, translateKey } from "../input/bindings.js";
+import { type KeyBindings, keyOf, normalBindings, translateKey } from "../input/bindings.js";
 import { commonStart, complete } from "../input/completion.js";
 import { CompletionMenu } from "../input/completionMenu.js";
 import { History } from "../input/history.js";
@@ -106,6 +106,7 @@ export class TerminalChat {
   /** Applies the settings: key bindings and theme. */
   configure({ keys = {}, vim = false, theme }: ChatOptions): void {
     this.#bindings = normalBindings(keys);
+    this.view.bindings = this.#bindings;
     this.#vim = vim ? new VimKeys(this.view.editor) : undefined;
     if (theme === undefined) return;
     const isLight = isLightVariable(process.env.COLORFGBG);
@@ -219,7 +220,9 @@ export class TerminalChat {
   /** The new mode is explained in place of the status row: a line for each switch would fill the conversation. */
   #switchMode(): void {
     const mode = this.#controller?.cycleMode();
-    if (mode) this.view.hint([`${MODE_NAMES[mode]} (shift+tab) – ${MODE_HELP[mode]}`]);
+    if (!mode) return;
+    const key = keyOf("next-mode", this.#bindings)?.toLowerCase() ?? "/mode";
+    this.view.hint([`${MODE_NAMES[mode]} (${key}) – ${MODE_HELP[mode]}`]);
   }
 
   #pressInPicker(picker: OpenList, key: Key): boolean {

@@ -46,6 +46,8 @@ export interface ActivityFrame {
  * dropped, so that memory does not grow with the session.
  */
 export class Activity {
+  /** How a user expands truncated text. It changes with the key bindings. */
+  expandHint: string | undefined;
   readonly #options: ActivityOptions;
   #answer: AnswerStream;
   /** The answer in the last frame. It may have ended since. */
@@ -61,6 +63,7 @@ export class Activity {
 
   constructor(options: ActivityOptions) {
     this.#options = options;
+    this.expandHint = options.expandHint;
     this.#answer = new AnswerStream(options.style);
   }
 
@@ -244,7 +247,8 @@ export class Activity {
   }
 
   frame(width: number, maxRows: number): ActivityFrame {
-    const { style, expandHint } = this.#options;
+    const { expandHint } = this;
+    const { style } = this.#options;
     const options: BlockOptions = { style, width, ...(expandHint !== undefined && { expandHint }) };
     const finished = this.#sections.take(options);
     // Lines that arrived while calls run, such as a question, end with a blank row, as after the calls.
@@ -293,7 +297,8 @@ export class Activity {
     const { lines } = reasoning;
     if (lines.length === 0) return;
     const time = formatDuration(this.#options.now() - reasoning.startedAt);
-    const { style, expandHint } = this.#options;
+    const { expandHint } = this;
+    const { style } = this.#options;
     const hint = expandHint === undefined ? "" : ` (${expandHint})`;
     this.#expand.addText(`Thought for ${time}`, lines);
     this.#sections.begin("calls");

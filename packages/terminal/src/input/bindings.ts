@@ -45,6 +45,17 @@ export function translateKey(key: Key, bindings: KeyBindings): Key | undefined {
   return { type: "key", name: ACTIONS[bound] ?? bound };
 }
 
+/** The key that has an action, as hints show it: `Ctrl+O`. `undefined` if no key has it. */
+export function keyOf(action: string, bindings: KeyBindings): string | undefined {
+  const usual = ACTIONS[action] ?? action;
+  const isUsual = !Object.hasOwn(bindings, usual) || bindings[usual] === action;
+  const key = isUsual ? usual : Object.keys(bindings).find((name) => bindings[name] === action);
+  return key
+    ?.split("-")
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join("+");
+}
+
 /** The bindings with key names as the terminal reports them: `Ctrl+T` becomes `ctrl-t`. */
 export function normalBindings(bindings: KeyBindings): KeyBindings {
   return Object.fromEntries(

@@ -39,8 +39,6 @@ export type LayOut = (
 
 export interface LiveScreenOptions {
   readonly style: Style;
-  /** How a user expands truncated text: `ctrl+o expands`. Absent if it cannot be expanded. */
-  readonly expandHint?: string;
 }
 
 /**

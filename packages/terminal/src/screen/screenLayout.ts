@@ -106,11 +106,13 @@ interface Below {
   readonly hints: readonly string[];
   readonly status: Status | undefined;
   readonly look: StatusLook;
+  /** The key that switches the mode, if there is one. */
+  readonly modeKey: string | undefined;
 }
 
 /** The rows below the input line: an open list, else hints, else the status. */
 function rowsBelow(
-  { menu, hints, status, look }: Below,
+  { menu, hints, status, look, modeKey }: Below,
   { width, room }: { readonly width: number; readonly room: number },
   style: Style,
 ): string[] {
@@ -123,7 +125,7 @@ function rowsBelow(
     const more = hints.length > most ? [style.dim(`… ${hints.length - most} more`)] : [];
     return lastOf([...hints.slice(0, most), ...more], room).map((line) => clipRow(`  ${line}`, width));
   }
-  return status && room > 0 ? [clipRow(statusRow(status, width, style, look), width)] : [];
+  return status && room > 0 ? [clipRow(statusRow(status, width, style, look, modeKey), width)] : [];
 }
 
 /** The last `count` rows, which may be 0. */

@@ -17,7 +17,7 @@ const STATUS: Status = {
 };
 
 const row = (look: StatusLook = {}, width = 200, status = STATUS): string =>
-  statusRow(status, width, PLAIN_STYLE, look).trim();
+  statusRow(status, width, PLAIN_STYLE, look, "shift+tab").trim();
 
 test("shows every part, with the size of the context, and no invisible characters", () => {
   expect(row()).toBe(

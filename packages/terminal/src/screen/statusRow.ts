@@ -65,12 +65,17 @@ const IMPORTANCE: Readonly<Record<StatusPart, number>> = {
   directory: 2,
   tokens: 1,
 };
-const MODE_HINT = " (shift+tab)";
 // In columns. A longer branch or session name is truncated.
 const LONGEST_NAME = 30;
 
-/** The status as one row. If there is no space, the least important parts are omitted. */
-export function statusRow(status: Status, width: number, style: Style, look: StatusLook = {}): string {
+/** The status as one row. If there is no space, the least important parts are omitted. `modeKey` switches the mode. */
+export function statusRow(
+  status: Status,
+  width: number,
+  style: Style,
+  look: StatusLook = {},
+  modeKey?: string,
+): string {
   const { parts = STATUS_PARTS, text } = look;
   const { mode, tokens, cost, costIsEstimate = false, jobs, effort } = status;
   const name =
@@ -87,7 +92,7 @@ export function statusRow(status: Status, width: number, style: Style, look: Sta
     tokens: style.dim(tokenText(tokens)),
     directory: style.dim(escapeToLine(shortDirectory(status.directory))),
   };
-  let hint = MODE_HINT;
+  let hint = modeKey === undefined ? "" : ` (${modeKey})`;
   const shown: { readonly importance: number; readonly text: string }[] = [];
   for (const part of text === undefined
     ? [...new Set<StatusPart>(["mode", ...parts])]

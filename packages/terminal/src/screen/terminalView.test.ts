@@ -1,7 +1,8 @@
-import type { ApprovalRequest } from "@agent/core";
+import type { AgentEvent, ApprovalRequest } from "@agent/core";
 import { expect, test } from "vitest";
 import { questionQueue } from "../chat/queues.js";
 import { COLOR_STYLE, PLAIN_STYLE } from "../text/style.js";
+import type { Status } from "./statusRow.js";
 import { TerminalView } from "./terminalView.js";
 
 const screen = { columns: 80, rows: 24, write: () => undefined, refreshSize: () => undefined };
@@ -150,5 +151,38 @@ test("shows the list of a picker again after a question about a call", async () 
   expect(view.menu?.selected?.value).toBe("a");
   view.picker?.choose("a");
   expect(await chosen).toBe("a");
+  view.close();
+});
+
+test("names the keys of the config in the help, the status row and where a result is cut", () => {
+  let written = "";
+  const write = (text: string): void => {
+    written += text;
+  };
+  const view = new TerminalView({ ...screen, columns: 100, write }, PLAIN_STYLE);
+  view.bindings = {
+    "ctrl-t": "expand",
+    "ctrl-o": "none",
+    f2: "next-mode",
+    "shift-tab": "none",
+    "ctrl-g": "none",
+  };
+  const keys = view.keys.map(([key]) => key);
+  expect(keys).toContain("Ctrl+T");
+  expect(keys).toContain("F2");
+  expect(keys).not.toContain("Ctrl+O");
+  expect(keys).not.toContain("Shift+Tab");
+  expect(view.keys).toContainEqual(["Ctrl+_", "undo an edit of the line"]);
+  view.status({ mode: "ask", model: "m", directory: "/p", tokens: 0, jobs: 0 } as unknown as Status);
+  const call = { id: "1", name: "run", parent: undefined };
+  view.event({ type: "tool_requested", ...call, args: {}, title: "", kind: "run" } as unknown as AgentEvent);
+  view.event({ type: "tool_start", ...call, args: {} } as unknown as AgentEvent);
+  const text = Array.from({ length: 60 }, (_, line) => `line ${line}`).join("\n");
+  const end = { type: "tool_end", ...call, outcome: "ok", text, durationMs: 1 };
+  view.event(end as unknown as AgentEvent);
+  view.redraw();
+  expect(written).toContain("(ctrl+t expands)");
+  expect(written).toContain("(f2)");
+  expect(written).not.toMatch(/ctrl\+o|shift\+tab/);
   view.close();
 });

@@ -5,6 +5,7 @@ import { escapeToLine } from "@agent/internal";
 import { ApprovalDialog } from "../approval/approvalDialog.js";
 import { approvalRows, decisionText } from "../approval/approvalQuestion.js";
 import type { ChatView, PickOptions } from "../chat/view.js";
+import { type KeyBindings, keyOf } from "../input/bindings.js";
 import { LineEditor } from "../input/editor.js";
 import { Menu, type MenuItem, Picker } from "../input/menu.js";
 import { safeProse } from "../text/safeText.js";
@@ -16,21 +17,33 @@ import { layOut, type ScreenParts } from "./screenLayout.js";
 import type { Status, StatusLook } from "./statusRow.js";
 import { type NotifyBy, TerminalSignals } from "./terminalSignals.js";
 
-/** The help text about the keys of the chat on a terminal. */
-const TERMINAL_KEYS: readonly (readonly [keys: string, does: string])[] = [
-  ["Enter", "send; while an answer is written, steer it"],
-  ["Alt+Enter, Ctrl+J", "start a new line; \\ at the end of a line does the same"],
-  ["Up, Down", "recall earlier input; Ctrl+R searches it"],
-  ["Ctrl+_", "undo an edit of the line; Ctrl+G opens it in $EDITOR"],
-  ["@file, @a.ts:10-40", "attach a file, or some of its lines; Tab completes"],
-  ["!command", "run a command and tell the model what it printed"],
-  ["Shift+Tab", "switch the mode: plan, ask, accept edits, auto"],
-  ["Esc, Ctrl+C", "stop the answer; Ctrl+C twice or Ctrl+D quits"],
-  ["Esc Esc", "on an empty line: go back to an earlier message, with or without the files"],
-  ["Ctrl+B", "move a running command to the background"],
-  ["?", "on an empty line: show these keys"],
-  ["Ctrl+O", "show a shortened call in full, then the one before; /expand lists them"],
-];
+type KeyHelp = readonly (readonly [keys: string, does: string])[];
+
+/** The help text about the keys of the chat on a terminal. An action without a key is left out. */
+function keyHelp(bindings: KeyBindings): KeyHelp {
+  const row = (action: string, does: string): KeyHelp => {
+    const key = keyOf(action, bindings);
+    return key === undefined ? [] : [[key, does]];
+  };
+  const also = (action: string, does: string): string =>
+    row(action, does)
+      .map(([key]) => `; ${key} ${does}`)
+      .join("");
+  return [
+    ["Enter", "send; while an answer is written, steer it"],
+    ["Alt+Enter, Ctrl+J", "start a new line; \\ at the end of a line does the same"],
+    ["Up, Down", `recall earlier input${also("search-history", "searches it")}`],
+    ["Ctrl+_", `undo an edit of the line${also("open-editor", "opens it in $EDITOR")}`],
+    ["@file, @a.ts:10-40", "attach a file, or some of its lines; Tab completes"],
+    ["!command", "run a command and tell the model what it printed"],
+    ...row("next-mode", "switch the mode: plan, ask, accept edits, auto"),
+    ["Esc, Ctrl+C", "stop the answer; Ctrl+C twice or Ctrl+D quits"],
+    ["Esc Esc", "on an empty line: go back to an earlier message, with or without the files"],
+    ...row("background", "move a running command to the background"),
+    ["?", "on an empty line: show these keys"],
+    ...row("expand", "show a shortened call in full, then the one before; /expand lists them"),
+  ];
+}
 
 interface Question {
   readonly dialog: ApprovalDialog;
@@ -44,10 +57,10 @@ interface Question {
  */
 export class TerminalView implements ChatView {
   readonly style: Style;
-  readonly keys = TERMINAL_KEYS;
   readonly editor = new LineEditor();
   readonly #live: LiveScreen;
   readonly #signals: TerminalSignals;
+  #bindings: KeyBindings = {};
   #question: Question | undefined;
   #picker: Picker | undefined;
   #menu: Menu | undefined;
@@ -62,9 +75,21 @@ export class TerminalView implements ChatView {
   constructor(screen: Screen, style: Style) {
     this.style = style;
     this.#signals = new TerminalSignals((text) => screen.write(text));
-    this.#live = new LiveScreen(screen, { style, expandHint: "ctrl+o expands" }, (activity, size) =>
+    this.#live = new LiveScreen(screen, { style }, (activity, size) =>
       layOut(this.#parts(), activity, size, style),
     );
+    this.bindings = {};
+  }
+
+  /** The keys that hints and the help name. */
+  set bindings(bindings: KeyBindings) {
+    this.#bindings = bindings;
+    const key = keyOf("expand", bindings)?.toLowerCase();
+    this.#live.activity.expandHint = key && `${key} expands`;
+  }
+
+  get keys(): KeyHelp {
+    return keyHelp(this.#bindings);
   }
 
   get columns(): number {
@@ -252,8 +277,10 @@ export class TerminalView implements ChatView {
 
   expandNext(): void {
     const isLast = this.#live.activity.expandable.length > 0;
-    if (!this.#live.activity.expand())
-      this.hint([isLast ? "That was the oldest one. Ctrl+O starts over." : "Nothing was shortened."]);
+    if (!this.#live.activity.expand()) {
+      const key = keyOf("expand", this.#bindings) ?? "The key";
+      this.hint([isLast ? `That was the oldest one. ${key} starts over.` : "Nothing was shortened."]);
+    }
     this.#live.request();
   }
 
@@ -275,9 +302,10 @@ export class TerminalView implements ChatView {
   /** Shows the key help below the input line until the next key. */
   showKeys(): void {
     const { dim } = this.style;
-    const widest = Math.max(...this.keys.map(([keys]) => keys.length));
+    const help = this.keys;
+    const widest = Math.max(...help.map(([keys]) => keys.length));
     const isNarrow = this.columns < 3 * widest;
-    this.#hints = this.keys.flatMap(([keys, does]) =>
+    this.#hints = help.flatMap(([keys, does]) =>
       wrapWords(
         `${isNarrow ? keys : keys.padEnd(widest)}  ${dim(does)}`,
         this.columns - 2,
@@ -326,6 +354,7 @@ export class TerminalView implements ChatView {
       hints: this.#hints,
       status: this.#status,
       look: this.#look,
+      modeKey: keyOf("next-mode", this.#bindings)?.toLowerCase(),
     };
   }
 }
