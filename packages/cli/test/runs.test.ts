@@ -333,23 +333,22 @@ export default {
   expect(wrong.stderr).toContain('--max-retries must be a whole number of at least 0, got "-1".');
 });
 
-test("finds a run by the start of its id, if only one begins with it", async () => {
+test("finds a run by the start of its generated id, if only one begins with it", async () => {
   const sandbox = runsProject();
-  for (const id of ["report-a1", "report-b2"]) {
-    await sandbox.run(["runs", "start", "write report-a", "--id", id, "--delay", "2h"]);
-  }
-  const several = await sandbox.run(["runs", "cancel", "report"]);
+  const ids = ["5e0fa111-1111-4111-8111-111111111111", "5e0fb222-2222-4222-8222-222222222222", "order-17"];
+  for (const id of ids) await sandbox.run(["runs", "start", "write 5e0fa", "--id", id, "--delay", "2h"]);
+  const several = await sandbox.run(["runs", "cancel", "5e0f"]);
   expect(several).toMatchObject({ code: 2 });
   expect(several.stderr).toMatch(
-    /Several runs begin with "report", such as report-(a1|b2) and report-(a1|b2)\./,
+    /Several runs begin with "5e0f", such as 5e0f(a1|b2)\S+ and 5e0f(a1|b2)\S+\./,
   );
-  // Too short, and in the title only.
-  for (const none of ["rep", "write"]) {
-    expect((await sandbox.run(["runs", "show", none])).stderr).toContain(`There is no run "${none}"`);
+  // Too short, in the title only, and the start of an id that someone chose.
+  for (const none of ["5e0", "write", "order-1"]) {
+    expect((await sandbox.run(["runs", "cancel", none])).stderr).toContain(`There is no run "${none}"`);
   }
-  expect((await sandbox.run(["runs", "cancel", "report-b"])).stdout).toBe("report-b2: cancelled\n");
-  expect((await sandbox.run(["runs", "show", "report-a"])).stdout).toMatch(
-    /^run: +report-a1\nstate: +waiting/,
+  expect((await sandbox.run(["runs", "cancel", "5e0fb"])).stdout).toBe(`${ids[1]}: cancelled\n`);
+  expect((await sandbox.run(["runs", "show", "5e0fa"])).stdout).toMatch(
+    /^run: +5e0fa111-\S+\nstate: +waiting/,
   );
 });
 

@@ -51,8 +51,12 @@ export function ageText({ createdAt, endedAt }: RunSummary): string {
 
 const SHORTEST_START = 4;
 const PAGE = 500;
+const GENERATED = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The run with this id, or the only one whose id begins with it. */
+/**
+ * The run with this id, or the only one whose generated id begins with it. An id that someone chose must be whole: without
+ * `order-1`, a command about it must not change `order-17`.
+ */
 export async function findRun(engine: RunEngine, id: string): Promise<Run> {
   const exact = await engine.get(id);
   if (exact) return exact;
@@ -65,12 +69,12 @@ export async function findRun(engine: RunEngine, id: string): Promise<Run> {
   throw new CliError(`There is no run "${id}". List them with: agent runs list`);
 }
 
-/** At most two: the search also finds titles and error messages. */
+/** At most two generated ids: the search also finds titles and error messages. */
 async function idsThatBegin(engine: RunEngine, start: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (let after: string | undefined; ; ) {
     const page = await engine.list({ text: start, limit: PAGE, ...(after !== undefined && { after }) });
-    found.push(...page.map(({ id }) => id).filter((id) => id.startsWith(start)));
+    found.push(...page.map(({ id }) => id).filter((id) => id.startsWith(start) && GENERATED.test(id)));
     after = page.at(-1)?.id;
     if (found.length > 1 || page.length < PAGE || after === undefined) return found.slice(0, 2);
   }
