@@ -106,6 +106,29 @@ describe("a conversation", () => {
     expect(() => conversation.rewind(-1)).toThrow("end");
   });
 
+  test("keeps 1 MB of the earlier states of each pack, and drops the oldest first", () => {
+    const { conversation } = recorded();
+    const large = conversation.packState("large");
+    // With its quotes, a state of 64 KB: 16 of them are 1 MB.
+    const stateOf = (at: number): string => `${at}`.padEnd(64 * 1024 - 2, ".");
+    conversation.packState("small").set("kept");
+    const kept = (): number[] =>
+      conversation.packStates.filter(({ pack }) => pack === "large").map(({ at }) => at);
+    for (let at = 1; at <= 16; at++) {
+      conversation.append(user(`${at}`));
+      large.set(stateOf(at));
+    }
+    expect(kept()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
+    conversation.append(user("17"));
+    large.set(stateOf(17));
+    expect(kept()).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]);
+    conversation.rewind(2);
+    expect(large.get()).toBe(stateOf(2));
+    conversation.rewind(1);
+    expect(large.get()).toBeUndefined();
+    expect(conversation.packState("small").get()).toBe("kept");
+  });
+
   test("settles the calls that wait for a decision when it goes back or is cleared", () => {
     for (const [leave, text] of [
       [(one: Conversation) => one.rewind(9), "Not run: the user went back to an earlier message."],

@@ -147,6 +147,17 @@ describe("continuing a file", () => {
     expect(await loadSession(path)).toMatchObject({ systemPrompt: "new" });
   });
 
+  test("adds nothing but the new message if the system prompt is the same", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    await saveSession(path, { systemPrompt: "Be brief.", messages: [user("one")] });
+    const before = readFileSync(path, "utf8");
+    const conversation = await continued(path);
+    recordSession(conversation, path);
+    conversation.append(user("two"));
+    const added = readFileSync(path, "utf8").slice(before.length).trimEnd().split("\n");
+    expect(added.map((line) => JSON.parse(line))).toMatchObject([{ type: "message", message: user("two") }]);
+  });
+
   test("gives a call that was in flight when the program was killed a result that explains it", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     const conversation = new Conversation();

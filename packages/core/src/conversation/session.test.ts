@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import {
+import fs, {
   existsSync,
   mkdirSync,
   readdirSync,
@@ -141,6 +141,15 @@ describe("saving and loading", () => {
     await expect(loadSession(path)).rejects.toThrow(/not a regular file/);
   });
 
+  test("does not save over a file that cannot be read: it may be another one", async () => {
+    const path = join(temporaryDirectory(), "notes.txt");
+    writeFileSync(path, "not a session");
+    vi.spyOn(fs.promises, "readFile").mockRejectedValueOnce(Object.assign(new Error("EIO"), { code: "EIO" }));
+    onTestFinished(() => void vi.restoreAllMocks());
+    await expect(saveSession(path, { systemPrompt: "", messages })).rejects.toThrow("EIO");
+    expect(readFileSync(path, "utf8")).toBe("not a session");
+  });
+
   test("creates missing parent directories", async () => {
     const path = join(temporaryDirectory(), "a", "b", "session.json");
     await saveSession(path, { systemPrompt: "", messages: [] });
@@ -169,6 +178,20 @@ describe("save_session_context", () => {
       reason: "checkpoint",
       messages: [{ content: "hi" }, { content: "hello" }],
     });
+  });
+
+  test("refuses an argument that it does not have, such as another path", async () => {
+    const path = join(temporaryDirectory(), "session.json");
+    const agent = new Agent(
+      scriptedProvider([
+        { calls: [{ name: "save_session_context", args: { reason: "x", path: "other.json" } }] },
+        "Done.",
+      ]),
+      { conversation: new Conversation({ sessionContextFilePath: path }) },
+    );
+    await agent.chat("Save.");
+    expect(agent.conversation.sessionContext[2]?.content).toContain('"path"');
+    expect(existsSync(path)).toBe(false);
   });
 
   test("returns an error string for an unwritable target and keeps the old file intact", async () => {

@@ -142,6 +142,29 @@ test("does not store an append twice if its answer was lost", async () => {
   );
 });
 
+test("stores on flush what an append that was already running could not store", async () => {
+  const memory = memoryStore();
+  const running: ((error: Error) => void)[] = [];
+  const store: ConversationStore = {
+    load: memory.load,
+    append: (...changes) =>
+      running.length > 0
+        ? memory.append(...changes)
+        : new Promise((_, reject) => {
+            running.push(reject);
+          }),
+  };
+  const { conversation, flush } = await openConversation(store, "a");
+  conversation.append({ role: "user", content: "one" });
+  await vi.waitUntil(() => running.length === 1);
+  const flushed = flush();
+  running[0]?.(new Error("the connection was closed"));
+  await flushed;
+  expect((await openConversation(memory, "a")).conversation.sessionContext).toMatchObject([
+    { content: "one" },
+  ]);
+});
+
 test("keeps conversations apart on files, cuts a half-written line, and refuses a second writer", async () => {
   const directory = temporaryDirectory();
   const ids = ["ann", "../ann", "Zoë/1"];

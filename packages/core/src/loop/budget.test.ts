@@ -96,6 +96,14 @@ test("counts dollars by the price of the model, cached input for less", async ()
   expect(asked.requests).toHaveLength(1);
 });
 
+test("counts the full price of a first request, which no cache has seen", async () => {
+  const asked = model(["never"]);
+  // About 2,500 tokens: $2.50, or $0.25 from a cache.
+  const agent = agentOf(asked, { maxCost: 1, systemPrompt: "word ".repeat(2000) });
+  expect((await failureOf(agent.chat("first"))).code).toBe("budget_exceeded");
+  expect(asked.requests).toEqual([]);
+});
+
 test("counts what an earlier process has spent if a journal replays its answer", async () => {
   const { provider } = model([{ tool: "look" }], { inputTokens: 5000, outputTokens: 20 });
   const request = { messages: [], tools: [], signal: new AbortController().signal };

@@ -75,14 +75,18 @@ describe("a conversation that outgrows its budget", () => {
     expectValidHistory(agent);
   });
 
-  test("drops the older turns with a notice if no summary can be written, and the request still succeeds", async () => {
-    const { agent, events } = await longConversation(3000, 30, async () => {
-      throw new Error("no summary today");
-    });
-    expect(events.some((event) => event.action === "dropped")).toBe(true);
-    expect(agent.context.sessionContext[1]?.content).toBe("[Earlier turns were left out to save room.]");
-    expectValidHistory(agent);
-  });
+  test.each<[problem: string, summarise: () => Promise<string>]>([
+    ["cannot be written", () => Promise.reject(new Error("no summary today"))],
+    ["is empty", async () => ""],
+  ])(
+    "drops the older turns with a notice if the summary %s, and the request still succeeds",
+    async (_, summarise) => {
+      const { agent, events } = await longConversation(3000, 30, summarise);
+      expect(events.some((event) => event.action === "dropped")).toBe(true);
+      expect(agent.context.sessionContext[1]?.content).toBe("[Earlier turns were left out to save room.]");
+      expectValidHistory(agent);
+    },
+  );
 
   test("has output shortened in one turn that is too much by itself", async () => {
     const agent = agentWith(
@@ -187,6 +191,15 @@ describe("compaction on demand", () => {
     expect(messages.at(-1)).toMatchObject({ role: "assistant", content: "answer 6" });
     expectValidHistory(agent);
     expect(await agentWith([]).compact()).toBe(false);
+  });
+
+  test("asks for no summary of a single message", async () => {
+    const agent = agentWith(["long ".repeat(400), "Short."]);
+    await agent.chat("one");
+    await agent.chat("two");
+    const before = structuredClone(agent.context.sessionContext);
+    expect(await agent.compact()).toBe(false);
+    expect(agent.context.sessionContext).toEqual(before);
   });
 
   test("fails, and drops nothing, if the model cannot write the summary", async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { agentWith, call, collect, toolTexts } from "../../test/conversation.js";
 import { functionTool } from "../toolkit/jsonSchema/functionTool.js";
+import { defineTool } from "../tools/defineTool.js";
 import type { ExecutableTool, JsonSchema } from "../tools/tool.js";
 import { findWrittenCall } from "./requestedCalls.js";
 
@@ -160,6 +162,26 @@ describe("a call that a model wrote wrongly", () => {
       "Go.",
     );
     expect(ran).toEqual([]);
+  });
+
+  test("is not run if its repaired arguments fail a check that JSON Schema cannot express", async () => {
+    const ran: unknown[] = [];
+    const tool = defineTool({
+      name: "wait",
+      description: "Waits.",
+      input: z.object({ minutes: z.number().refine((minutes) => minutes % 2 === 0, "must be even") }),
+      execute: (args) => `ran ${ran.push(args)}`,
+    });
+    const agent = agentWith(
+      [call("wait", { minutes: "3" }), call("wait", { minutes: "4" }), "Done."],
+      [tool],
+    );
+    await agent.chat("Wait.");
+    expect(toolTexts(agent)).toEqual([
+      expect.stringMatching(/^Error executing wait: .*minutes/s),
+      expect.stringContaining("ran 1"),
+    ]);
+    expect(ran).toEqual([{ minutes: 4 }]);
   });
 
   test("gets all its problems in one message", async () => {

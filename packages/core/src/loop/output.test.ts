@@ -9,6 +9,7 @@ import { Agent } from "../agent.js";
 import type { AgentEvent } from "../events.js";
 import type { ChatProvider, ChatRequest } from "../providers/interface.js";
 import { scriptedProvider } from "../providers/replay.js";
+import { outputInstruction } from "./output.js";
 
 const JSON_SCHEMA = {
   type: "object",
@@ -76,6 +77,11 @@ test("runs tools before the answer, which may stand in a code fence", async () =
   expect((await agent.run("Oslo?", { output: JSON_SCHEMA })).output).toEqual(OSLO);
 });
 
+test("reads an answer of several lines without a code fence", async () => {
+  const agent = agentWith([`${JSON.stringify(OSLO, undefined, 2)}\n`]);
+  expect((await agent.run("Oslo?", { output: JSON_SCHEMA })).output).toEqual(OSLO);
+});
+
 test("stops after the allowed number of attempts for a schema no answer can satisfy", async () => {
   const agent = agentWith(
     Array.from({ length: 10 }, () => "{}"),
@@ -108,6 +114,12 @@ test("uses a server's own mode if there is one; otherwise asks the model in plai
   expect(native?.output).toMatchObject({ schema: JSON_SCHEMA });
   expect(native?.messages[0]).toEqual({ role: "system", content: "Be brief." });
   expect(told?.messages[0]?.content).toMatch(/^Be brief\.\n\n.*write only JSON/s);
+});
+
+test("refuses to write an instruction for a format that is not one", () => {
+  expect(() => outputInstruction(undefined as never)).toThrow(
+    expect.objectContaining({ code: "invalid_argument", message: expect.stringContaining("format") }),
+  );
 });
 
 test("says in the stream that an answer which does not fit does not count", async () => {

@@ -31,6 +31,27 @@ function patientAgent(answers: Parameters<typeof agentWith>[0], ...tools: Return
 }
 
 describe("an abort", () => {
+  test("does not come after a message that has ended", async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const tool = fakeTool("look", (_, running) => {
+      signals.push(running?.signal);
+      return "seen";
+    });
+    const answer = agentWith(
+      [
+        call("look"),
+        ({ signal }) => {
+          signals.push(signal);
+          return "Done.";
+        },
+      ],
+      [tool],
+    );
+    const { error } = await collect(answer, "go");
+    expect(error).toBeUndefined();
+    expect(signals.map((signal) => signal?.aborted)).toEqual([false, false]);
+  });
+
   test("rejects immediately; the tool's own result joins the history, and settled tells when", async () => {
     const { tool, started, stop } = command();
     const controller = new AbortController();

@@ -47,6 +47,24 @@ describe("the parts of results", () => {
   });
 });
 
+test("keeps the parts of a result that is shortened after another call was suspended", async () => {
+  const look = fakeTool("look", (_, running) => {
+    running?.attach?.(image("AAAA"));
+    return "a picture ".repeat(800);
+  });
+  const agent = agentWith(
+    [{ calls: [{ name: "look" }, { name: "send" }] }, "Done."],
+    [look, fakeTool("send", () => "sent ".repeat(1600), { capabilities: ["execute"] })],
+    { approve: ({ name }) => (name === "send" ? "suspend" : "allow"), contextTokens: 10_000 },
+  );
+  await expect(agent.chat("Go.")).rejects.toMatchObject({ code: "suspended" });
+  await agent.resume({ call_1_1: "allow" });
+  expect(results(agent)[0]?.content).toEqual([
+    { type: "text", text: expect.stringContaining("ask for less at a time") },
+    image("AAAA"),
+  ]);
+});
+
 test("notes on the last result that more calls were dropped than one answer may hold", async () => {
   const agent = agentWith([{ calls: Array(4).fill({ name: "t" }) }, "Done."], [fakeTool("t")], {
     maxCallsPerAnswer: 2,

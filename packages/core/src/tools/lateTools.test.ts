@@ -134,16 +134,22 @@ describe("late tools", () => {
     expect(registry.hasTool("look")).toBe(true);
   });
 
-  test("never start to load if their pack failed to register", () => {
+  test("never start to load, and are not refreshed, if their pack failed to register", async () => {
     const load = vi.fn(async () => undefined);
+    const refresh = vi.fn();
     const broken: ToolPack = {
-      register(registry) {
-        registry.registerLater?.("tools", load);
+      register(to) {
+        to.registerLater?.("tools", load);
+        to.onRefresh?.(refresh);
         throw new Error("no");
       },
     };
-    expect(() => registryOf([broken])).toThrow("failed to register: no");
+    const registry = registryOf([]);
+    expect(() => registerPack(registry, broken)).toThrow("failed to register: no");
+    registry.services.refresh();
+    await registry.services.loaded();
     expect(load).not.toHaveBeenCalled();
+    expect(refresh).not.toHaveBeenCalled();
   });
 
   test("are aborted and not registered if they still load when the registry is disposed of", async () => {
