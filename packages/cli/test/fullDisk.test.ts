@@ -1,5 +1,6 @@
-import { spawn } from "node:child_process";
-import { closeSync, existsSync, openSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { BIN, Sandbox } from "./agent.js";
@@ -54,3 +55,26 @@ describe.skipIf(!existsSync(FULL_DISK))("a full disk (skipped without /dev/full)
     expect(code).toBe(0);
   });
 });
+
+test.skipIf(spawnSync("unshare", ["-rm", "true"]).status !== 0)(
+  "names the directory of a run that cannot be stored on a full disk (needs unshare)",
+  () => {
+    const box = new Sandbox();
+    const disk = join(box.project, "disk");
+    mkdirSync(disk);
+    const script = `
+      mount -t tmpfs -o size=256k none "$1" || exit 99
+      "$2" "$3" runs start --engine "$1/runs" "list files" >"$1/id" || exit 98
+      dd if=/dev/zero of="$1/fill" bs=4k 2>"$4"
+      exec "$2" "$3" runs start --engine "$1/runs" --title "${"long ".repeat(2000)}" "list files"`;
+    const { status, stderr } = spawnSync(
+      "unshare",
+      ["-rm", "sh", "-c", script, "sh", disk, process.execPath, BIN, "/dev/null"],
+      { cwd: box.project, env: { PATH: process.env.PATH, HOME: box.home }, encoding: "utf8" },
+    );
+    expect(stderr).toContain(
+      `agent: The directory of runs "${join(disk, "runs")}" cannot be used: ENOSPC: no space left on device, write\n`,
+    );
+    expect(status).toBe(2);
+  },
+);

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { errorMessage } from "@agent/core/toolkit";
 import type { RunEngine } from "@agent/durable";
+import { quotePath } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { EXIT } from "../../process/exitCodes.js";
 import { stateDirectory } from "../../process/paths.js";
@@ -24,9 +25,20 @@ export async function withEngine<T>(flags: EngineFlags, work: (engine: RunEngine
   const engine = await withProgress(`Opening ${hideCredentials(where)}`, () => openEngine(where, flags));
   try {
     return await work(engine);
+  } catch (error) {
+    throw POSTGRES.test(where) ? error : namingDirectory(error, where);
   } finally {
     await engine.close();
   }
+}
+
+/** A failed write names no path, as on a full disk: an error that says which directory is meant. */
+function namingDirectory(error: unknown, directory: string): unknown {
+  const isWrite =
+    error instanceof Error && "syscall" in error && /^(?:write|fsync)/.test(String(error.syscall));
+  if (!isWrite || "path" in error) return error;
+  const message = `The directory of runs ${quotePath(directory)} cannot be used: ${error.message}`;
+  return new CliError(message, EXIT.config, { cause: error });
 }
 
 async function openEngine(where: string, { redis }: EngineFlags): Promise<RunEngine> {
