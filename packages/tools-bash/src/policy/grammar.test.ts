@@ -98,6 +98,7 @@ describe("Promise: only scripts that all shells read alike are judged", () => {
     ">f if rm x",
     "if true; then true; fi rm x",
     "( true ) rm x",
+    "true ) rm x",
     // Operators with values.
     "echo ${x:=rm}",
     "echo ${x:-$(rm x)}",

@@ -317,6 +317,10 @@ test.each([
   ["npm test && npm test -- -w", "npm test *"],
   ["npm test && ./x.sh $A", undefined],
   ["npm test && make && go build && cargo test", undefined],
+  ["npm test && go build && cargo test", "npm test * && go build * && cargo test *"],
+  ["npm test && npm start && go build && cargo test", undefined],
+  [`npm run ${"x".repeat(50)}`, `npm run ${"x".repeat(50)} *`],
+  [`npm run ${"x".repeat(51)}`, undefined],
 ])("derives the rule for a list of commands, %j, as %j", (command, rule) =>
   expect(offered(command)).toBe(rule),
 );

@@ -211,6 +211,8 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     "sed '/a/Me' f",
     "sed '/[/]/!e' f",
     "sed 's/[[:alpha:]/]*//e' f",
+    "sed 's/[]/]x/y/e' f",
+    "sed 's/[^]/]x/y/e' f",
     "sed 's/a/b/;s/[^/]*$//;s/x/y/ge' f",
     "sed -l 5 e f",
     "sed --expr=e f",

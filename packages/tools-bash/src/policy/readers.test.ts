@@ -118,6 +118,12 @@ describe("a command that only reads", () => {
     expect(onlyReads("cat src/a.ts", {}, [join(cwd, "src")])).toBe(false);
     expect(onlyReads("rg foo", {}, [join(cwd, "src/a.ts")])).toBe(false);
   });
+
+  test("needs a rule for a link out of the directory that is called --", () => {
+    symlinkSync("/etc/passwd", join(cwd, "--"));
+    expect(onlyReads("cat -- --")).toBe(false);
+    expect(onlyReads("cat -- src/a.ts")).toBe(true);
+  });
 });
 
 describe("git in a repository that chooses what it runs", () => {
@@ -160,6 +166,19 @@ describe("git in a repository that chooses what it runs", () => {
     expect(onlyReads("git status")).toBe(true);
     change();
     expect(onlyReads("git status")).toBe(false);
+  });
+
+  test.each([
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_CONFIG_COUNT",
+    "GIT_EXTERNAL_DIFF",
+  ])("needs a rule where the environment sets %s", (name) => {
+    vi.stubEnv(name, "x");
+    expect(onlyReads("git status")).toBe(false);
+    expect(onlyReads("ls")).toBe(true);
   });
 
   test("needs a rule below a bare repository, in a linked work tree, and without one", () => {

@@ -32,6 +32,13 @@ describe("how a rule matches", () => {
       );
     },
   );
+  test.each(["deploy main", "deploy x main", "deploy $X", "deploy x $X"])(
+    '"deploy * main" refuses %s',
+    (command) => expect(allowed(command, { deny: ["deploy * main"] })).toBe(false),
+  );
+  test('"deploy * main" lets another branch be deployed', () => {
+    expect(allowed("deploy x next", { deny: ["deploy * main"] })).toBe(true);
+  });
   test("matches an option by a pattern, and says whether it is certain", () => {
     const options = { deny: ["git push --force*"] };
     expect(verdict("git push --force-with-lease", options)).toMatchObject({
