@@ -105,7 +105,8 @@ async function chat(
         if (event.type === "done") done = event;
         writer.addEvent(event);
         const isRetry = event.type === "retry" && !hasLeft && !waitsInWorker && steps.mayLeave;
-        if (!isRetry || !(await models.mustWait(event))) continue;
+        // The model may have answered meanwhile, and a call may have begun.
+        if (!isRetry || !(await models.mustWait(event)) || !steps.mayLeave) continue;
         // The provider would wait in the worker.
         hasLeft = true;
         steps.close();

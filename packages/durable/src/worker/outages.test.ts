@@ -167,6 +167,62 @@ test("keeps its worker while a provider waits that then asks another model", asy
   expect(run?.result?.text).toBe("the other model answers");
 });
 
+test("interrupts no call that began while the wait of the provider was recorded", async () => {
+  const engine = openEngine();
+  let [start, finish] = [() => {}, () => {}];
+  const started = new Promise<void>((resolve) => {
+    start = resolve;
+  });
+  const recorded = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const work = engine.work.bind(engine);
+  // A database that answers slowly: only when the call runs, and before the call ends.
+  engine.work = (handle, options) =>
+    work((claim) => {
+      const report = claim.reportModelCall.bind(claim);
+      const reportModelCall: typeof report = async (model, failure) => {
+        if (failure) await started;
+        await report(model, failure);
+        if (failure) setImmediate(finish);
+      };
+      return handle(Object.assign(claim, { reportModelCall }));
+    }, options);
+  const provider: ChatProvider = {
+    id: "acme",
+    model: "m",
+    async respond({ messages, onRetry }) {
+      if (messages.some(({ role }) => role === "tool"))
+        return { content: "done", toolCalls: [], finishReason: "stop" };
+      onRetry?.({ attempt: 1, delayMs: 300_000, reason: "429 slow down" });
+      const call = { id: "c1", type: "function", function: { name: "send", arguments: "{}" } } as const;
+      return { content: null, toolCalls: [call], finishReason: "tool_calls" };
+    },
+  };
+  const outcomes: string[] = [];
+  const send = defineTool({
+    name: "send",
+    description: "Sends.",
+    input: { type: "object", properties: {} },
+    capabilities: ["write"],
+    async execute(_args, { signal }) {
+      start();
+      await recorded;
+      outcomes.push(signal.aborted ? "interrupted" : "sent");
+      return "sent";
+    },
+  });
+  const definition: RunDefinition = {
+    name: "failing",
+    version: "1",
+    create: ({ steps }) => ({ agent: new Agent(provider, { steps, packs: [send] }), message: "go" }),
+  };
+  await workWith(engine, definition);
+  const { run } = await resultOf(engine, definition);
+  expect(outcomes).toEqual(["sent"]);
+  expect(run).toMatchObject({ state: "done", result: { text: "done" } });
+});
+
 test("counts failures anew after each completed step", async () => {
   const engine = openEngine();
   const definition = failing([unavailable(), unavailable(), undefined, unavailable(), unavailable()], true);
