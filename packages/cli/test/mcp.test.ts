@@ -58,7 +58,12 @@ test("shows on update what differs in a tool, wherever it is in a long text, and
   packs[1][1].servers.docs.args[1] = JSON.stringify(tools(changed));
   sandbox.write("agent.config.json", JSON.stringify({ packs }));
   // The lock holds for the server it was made for.
-  expect((await sandbox.run([...call, "--trust"])).code).not.toBe(0);
+  expect(await sandbox.run([...call, "--trust"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      'Tool not found: mcp__docs__echo. MCP server docs: its command or address is not the one its tools were approved for. Run "agent mcp update docs".',
+    ),
+  });
   const refused = await sandbox.run(["mcp", "update", "--json"]);
   expect(refused.code).toBe(4);
   expect(refused.stderr).toMatch(

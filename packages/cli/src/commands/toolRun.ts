@@ -26,7 +26,7 @@ export async function toolRunCommand(
 ): Promise<ExitCode> {
   return await withTools(flags, async ({ registry, reasons, problems }) => {
     for (const problem of problems) note(`agent: ${problem}`);
-    if (!registry.hasTool(name)) throw new CliError(unknownTool(name, registry));
+    if (!registry.hasTool(name)) throw new CliError(await unknownTool(name, registry));
     if (words.includes("--help") || words.includes("-h")) {
       print(toolHelp(name, registry));
       return EXIT.done;
@@ -121,8 +121,16 @@ function readJson(json: string): Record<string, unknown> {
   }
 }
 
-function unknownTool(name: string, registry: ToolRegistry): string {
-  return `Tool not found: ${name}. ${didYouMean(name, registry.getToolNames())}`;
+/** A tool of an MCP server may be missing because of its server: then the message says what is wrong with that. */
+async function unknownTool(name: string, registry: ToolRegistry): Promise<string> {
+  const server = /^mcp__(.+?)__/.exec(name)?.[1];
+  const found = server === undefined ? [] : await registry.services.diagnose();
+  const problems = found.filter(({ subject, ok }) => !ok && subject === `MCP server ${server}`);
+  const reasons = problems.map(({ subject, detail, hint = "" }) =>
+    `${subject}: ${detail.replace(/\.?$/, ".")} ${hint}`.trim(),
+  );
+  const hint = reasons.length > 0 ? reasons.join(" ") : didYouMean(name, registry.getToolNames());
+  return `Tool not found: ${name}. ${hint}`;
 }
 
 function unknownArgument(flag: string, known: readonly string[]): string {
