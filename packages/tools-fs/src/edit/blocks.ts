@@ -108,7 +108,10 @@ class PythonCode {
   }
 }
 
-const YAML_KEY = /^(?:"[^"]*"|'[^']*'|[^\s"'#:&*!|>{[%@`-][^#]*?|-[^\s#:][^#]*?)\s*:(?:\s+(\S.*))?$/;
+// These patterns take linear time: a line may have a million blanks or dots, and characters that only other languages end lines with.
+const YAML_KEY = /^(?:(?:"[^"]*"|'[^']*')\s*:|(?:[^\s"'#:&*!|>{[%@`-]|-[^\s#:])[^#]*?:)(?:\s+(\S.*))?$/s;
+const YAML_DASHES = /^((?:-(?:\s+|$))*)(.*)$/s;
+const YAML_COMMENT = /(?:^|\s)#.*$/s;
 const BLOCK_SCALAR = /(?:^|\s)[|>][-+\d]{0,2}$/;
 
 /** The first line that is in no open block, or below a value that is complete. */
@@ -132,9 +135,9 @@ function strayInYaml(lines: readonly string[]): string | undefined {
     if (line.slice(0, indent).includes("\t")) return undefined;
     const block = blocks.at(-1) ?? -1;
     while ((blocks.at(-1) ?? -1) > indent) blocks.pop();
-    const [, dashes = "", rest = ""] = /^((?:-(?:\s+|$))*)(.*)$/.exec(content) ?? [];
+    const [, dashes = "", rest = ""] = YAML_DASHES.exec(content) ?? [];
     const [key, given = key ? "" : rest] = YAML_KEY.exec(rest) ?? [];
-    const value = given.replace(/(?:^|\s)#.*$/, "").trim();
+    const value = given.replace(YAML_COMMENT, "").trim();
     if (isOpenValue(value)) return undefined;
     if (indent < block && blocks.at(-1) !== indent) return line;
     if (indent > block) {
