@@ -99,6 +99,8 @@ describe("Promise: only scripts that all shells read alike are judged", () => {
     "if true; then true; fi rm x",
     "( true ) rm x",
     "true ) rm x",
+    "(echo a(b)",
+    "echo $(echo a(b)",
     // Operators with values.
     "echo ${x:=rm}",
     "echo ${x:-$(rm x)}",

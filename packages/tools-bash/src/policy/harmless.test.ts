@@ -233,6 +233,7 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     "sed '1i\\\ne rm x' f",
     "sed -e ':a' -e '$!{N;ba' -e '}' -e 's/\\n/ /g' f",
     "sed 1,5d f",
+    "git config core.hooksPath",
     "sed -e p -- -f.txt",
     "sed --version",
     `x=abc; echo "\${x}" "$x" $x`,

@@ -66,6 +66,7 @@ describe("a command that only reads", () => {
     cat out/passwd
     cat ~/.ssh/id_rsa
     cat src/*
+    echo /etc/*
     cat $X
     cat -- -x /etc/passwd
     cat -x src/a.ts

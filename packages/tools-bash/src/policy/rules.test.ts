@@ -39,6 +39,11 @@ describe("how a rule matches", () => {
   test('"deploy * main" lets another branch be deployed', () => {
     expect(allowed("deploy x next", { deny: ["deploy * main"] })).toBe(true);
   });
+  test("matches an option before the last word of a rule with * in between", () => {
+    for (const command of ["deploy push --force", "deploy --force push", "deploy push x --force"])
+      expect(allowed(command, { deny: ["deploy push * --force"] }), command).toBe(false);
+    expect(allowed("deploy --force pull", { deny: ["deploy push * --force"] })).toBe(true);
+  });
   test("matches an option by a pattern, and says whether it is certain", () => {
     const options = { deny: ["git push --force*"] };
     expect(verdict("git push --force-with-lease", options)).toMatchObject({
