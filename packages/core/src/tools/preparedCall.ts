@@ -114,7 +114,7 @@ function describer(
   const { tool, facts } = entry;
   let described: Promise<DescribedCall> | undefined;
   const describe = async (signal?: AbortSignal): Promise<DescribedCall> => {
-    const defaults = { title: titleOf(titleNames(entry), args), kind: facts.kind };
+    const defaults = { title: titleOf(titleNames(entry), args, facts.kind), kind: facts.kind };
     try {
       if (!tool.describeCall) {
         const needs = tool.findAccessNeeds?.(copyArguments(args)) ?? [];

@@ -299,6 +299,7 @@ describe("facts about a tool", () => {
       { ...fakeTool("c", undefined, { parameters: NAMED }), titleFrom: ["path", "to"], kind: "move" },
       fakeTool("d", undefined, { parameters: { type: "object", properties: {}, required: ["path"] } }),
       fakeTool("e"),
+      { ...fakeTool("f", undefined, { parameters: NAMED }), titleFrom: ["path", "to"], kind: "search" },
     );
     expect(["a", "b", "c", "d", "e", "nope"].map((name) => registry.titleFrom(name))).toEqual([
       ["path"],
@@ -309,9 +310,10 @@ describe("facts about a tool", () => {
       [],
     ]);
     const args = { count: 1, path: "a.txt", to: "b.txt" };
-    expect(["a", "c", "nope"].map((name) => registry.aboutCall(name, args))).toEqual([
+    expect(["a", "c", "f", "nope"].map((name) => registry.aboutCall(name, args))).toEqual([
       { title: "a.txt", kind: "edit" },
       { title: "a.txt → b.txt", kind: "move" },
+      { title: "a.txt in b.txt", kind: "search" },
       { title: "", kind: "other" },
     ]);
   });

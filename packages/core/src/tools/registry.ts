@@ -286,7 +286,8 @@ export class ToolRegistry implements PackRegistry {
   aboutCall(name: string, args: Readonly<Record<string, unknown>>): Pick<CallAbout, "title" | "kind"> {
     const entry = this.#tools.get(name);
     if (!entry) return { title: "", kind: "other" };
-    return { title: this.redact(titleOf(titleNames(entry), args)), kind: entry.facts.kind };
+    const { kind } = entry.facts;
+    return { title: this.redact(titleOf(titleNames(entry), args, kind)), kind };
   }
 
   /** The arguments that name a call of this tool. */

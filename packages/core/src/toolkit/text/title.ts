@@ -1,10 +1,15 @@
 import { isRecord, shorten } from "@agent/internal";
+import type { ToolKind } from "../../tools/callDescription.js";
 
 const MAX_TITLE = 400;
 const MAX_DRAFT = 16 * 1024;
 
-/** The values of the arguments that name a call, on one line. Empty if there are none. */
-export function titleOf(names: readonly string[], args: Readonly<Record<string, unknown>>): string {
+/** The values of the arguments that name a call, on one line: `x in src` for a search. Empty if there are none. */
+export function titleOf(
+  names: readonly string[],
+  args: Readonly<Record<string, unknown>>,
+  kind?: ToolKind,
+): string {
   const values = names.map((name) => (Object.hasOwn(args, name) ? args[name] : undefined));
   const texts = values.map((value) =>
     typeof value === "string"
@@ -13,7 +18,7 @@ export function titleOf(names: readonly string[], args: Readonly<Record<string, 
         ? value.filter((one) => typeof one === "string").join(", ")
         : "",
   );
-  return titleLine(texts.filter((text) => text !== "").join(" → "));
+  return titleLine(texts.filter((text) => text !== "").join(kind === "search" ? " in " : " → "));
 }
 
 /** A text as a title: on one line, and cut if it is long. */
