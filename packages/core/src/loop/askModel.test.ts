@@ -1,6 +1,7 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { call, collect, toolTexts } from "../../test/conversation.js";
-import { fakeTool } from "../../test/fixtures.js";
+import { deferred, fakeTool } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
 import type { AgentOptions } from "../agentOptions.js";
 import { Conversation } from "../conversation/conversation.js";
@@ -238,6 +239,26 @@ describe("what a model writes while it answers", () => {
       texts.push(events.flatMap((event) => (event.type === "text" ? [event.text] : [])));
     }
     expect(texts).toEqual([["Do", "ne."], ["Done."]]);
+  });
+
+  test("arrives while the model still writes", async () => {
+    const read = deferred();
+    const provider: ChatProvider = {
+      async respond({ onText }) {
+        // A reader waits for it by then.
+        await setImmediate();
+        onText?.("Do");
+        await read.promise;
+        onText?.("ne.");
+        return DONE;
+      },
+    };
+    const texts: string[] = [];
+    for await (const text of textStream(new Agent(provider).streamChat("Go."))) {
+      texts.push(text);
+      read.resolve();
+    }
+    expect(texts).toEqual(["Do", "ne."]);
   });
 
   test("is a stream of text, which rejects with the message and stops it when it is left", async () => {

@@ -1,10 +1,14 @@
+import { once } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { agentWith, call, collect, toolTexts } from "../../test/conversation.js";
 import { deferred, fakeTool } from "../../test/fixtures.js";
 import type { AgentOptions } from "../agentOptions.js";
+import { Conversation } from "../conversation/conversation.js";
 import type { AgentEvent } from "../events.js";
 import type { ChatMessage, ChatRequest, ChatResponse } from "../providers/interface.js";
 import type { ScriptedAnswer } from "../providers/replay.js";
+import { createToolRegistry } from "../tools/factory.js";
 import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/tool.js";
 import { ChildSlots } from "./children.js";
 
@@ -197,6 +201,34 @@ describe("a child agent", () => {
     );
     expect(await agent.chat("Go.")).toBe("Done.");
     expect(signal?.aborted).toBe(true);
+  });
+
+  test("has ended, with its tools, before the tool that did not wait for it ends", async () => {
+    const started = deferred();
+    const order: string[] = [];
+    const work = fakeTool("work", async (_args, running) => {
+      started.resolve();
+      await once(running?.signal as AbortSignal, "abort");
+      await setImmediate();
+      order.push("the child's tool ended");
+      return "stopped";
+    });
+    const start = fakeTool("start", async (_args, running) => {
+      void running?.startAgent?.({ message: "Work." });
+      await started.promise;
+      return "started";
+    });
+    const conversation = new Conversation();
+    // With the usual grace period: on a busy machine, the one of the other tests may be too short for the tool.
+    const registry = createToolRegistry(conversation);
+    const agent = agentWith([call("start"), call("work"), "Done."], [start, work], {
+      conversation,
+      registry,
+    });
+    for await (const event of agent.streamChat("Go.")) {
+      if (event.type === "tool_end" && event.name === "start") order.push("the tool ended");
+    }
+    expect(order).toEqual(["the child's tool ended", "the tool ended"]);
   });
 
   test("cannot start children without end: neither deep nor many", async () => {

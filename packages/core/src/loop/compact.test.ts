@@ -267,4 +267,7 @@ test("tells the model what the summary must keep, and who wrote each message", a
   expect(await agent.compact({ focus: "the failing tests" })).toBe(true);
   expect(prompts).toEqual([expect.stringMatching(/Keep this above all: the failing tests$/)]);
   expect(transcripts).toEqual([expect.stringMatching(/^assistant: ok\n+user: 2\n/)]);
+  for (const message of ["4", "5"]) await agent.chat(message);
+  expect(await agent.compact()).toBe(true);
+  expect(prompts[1]).not.toContain("Keep this above all");
 });
