@@ -88,6 +88,7 @@ describe("refuses with a reason", () => {
     ["if (a) {\n  b();\n}\n", "b();", "b();\nc();", /continues at the margin/],
     ['a("b\\n");\n', 'a("b\\n");', 'a("c\n");', /line break inside of quotes, where \\n is meant/],
     ["a();\n", "a();", '"b();"', /new_text is inside quotes/],
+    ["a();\n", "a();", "Here is the updated code:\nb();", /new_text begins with a sentence to the user/],
     ["a();\n", "a();", "b();\u200b", /the invisible character U\+200B outside of strings/],
     [
       "const a = 'It’s';\n",
@@ -123,4 +124,13 @@ describe("writes entities of markup that encode an ampersand", () => {
     expect(text).toMatch(/new_text has HTML entities encoded twice/);
     expect(content).toBe(file);
   });
+});
+
+test.each([
+  ["a.md", "The plan", "Here is the plan:\nfirst"],
+  ["a.yaml", "the plan: 1", "here is the plan:\n  first: 1"],
+  ["a.js", "Here is the plan:\n", "Here is the list:\n"],
+])("writes a sentence that belongs to %s", async (path, oldText, newText) => {
+  const { content } = await edit({ path, file: `${oldText}\n`, oldText, newText });
+  expect(content).toBe(`${newText}\n`);
 });
