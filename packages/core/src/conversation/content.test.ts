@@ -5,7 +5,7 @@ import { Agent } from "../agent.js";
 import { estimateTokens } from "../loop/estimate.js";
 import type { ChatProvider, ChatRequest } from "../providers/interface.js";
 import { scriptedProvider } from "../providers/replay.js";
-import type { ContentPart } from "./content.js";
+import { adaptContent, type ContentPart } from "./content.js";
 import { Conversation } from "./conversation.js";
 import { recordSession } from "./recorder.js";
 import { loadSession } from "./session.js";
@@ -164,4 +164,16 @@ describe("a tool's result with parts", () => {
     expect(results[0]?.content).toBe("A picture:\n[image shot.png, image/png, 5 bytes]");
     expect(results.at(-1)?.content).toHaveLength(2);
   });
+});
+
+test("describes only the parts that a model does not take", () => {
+  const image: ContentPart = { type: "image", mediaType: "image/png", data: "aGk=" };
+  const file: ContentPart = { type: "file", mediaType: "application/pdf", data: "aGk=", name: "a.pdf" };
+  expect(adaptContent([image, file], (mediaType) => mediaType === "image/png")).toEqual([
+    image,
+    {
+      type: "text",
+      text: expect.stringMatching(/a\.pdf.*\(not shown: this model does not take application\/pdf\)$/),
+    },
+  ]);
 });

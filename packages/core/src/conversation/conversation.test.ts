@@ -156,6 +156,15 @@ describe("a conversation", () => {
     expect(changes.slice(3)).toEqual([{ type: "state", pack: "p", at: 0 }]);
   });
 
+  test("forgets the states of packs when it continues a session without any", () => {
+    const { conversation } = recorded();
+    conversation.append(user("a"));
+    conversation.packState("p").set(1);
+    conversation.switchTo({ systemPrompt: "", messages: [user("b")] });
+    expect(conversation.packState("p").get()).toBeUndefined();
+    expect(conversation.packStates).toEqual([]);
+  });
+
   test("is copied up to a message, without the calls that wait", () => {
     const { conversation } = recorded({ systemPrompt: "s" });
     conversation.append(user("a"), "one");
