@@ -202,12 +202,13 @@ describe("compaction on demand", () => {
     expect(agent.context.sessionContext).toEqual(before);
   });
 
-  test("fails, and drops nothing, if the model cannot write the summary", async () => {
-    const { agent } = await longConversation(1_000_000, 4, async () => {
-      throw new AgentError("provider_failed", "503 Down");
-    });
+  test.each<[problem: string, error: string, summarise: () => Promise<string>]>([
+    ["cannot be written", "503 Down", () => Promise.reject(new AgentError("provider_failed", "503 Down"))],
+    ["is empty", "The model wrote an empty summary", async () => ""],
+  ])("fails, and drops nothing, if the summary %s", async (_, error, summarise) => {
+    const { agent } = await longConversation(1_000_000, 4, summarise);
     const before = structuredClone(agent.context.sessionContext);
-    await expect(agent.compact()).rejects.toThrow("503 Down");
+    await expect(agent.compact()).rejects.toThrow(error);
     expect(agent.context.sessionContext).toEqual(before);
   });
 

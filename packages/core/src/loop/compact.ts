@@ -1,7 +1,7 @@
 import { truncateMiddle } from "@agent/internal";
 import { contentText } from "../conversation/content.js";
 import type { Conversation } from "../conversation/conversation.js";
-import { isAgentError, throwIfAborted } from "../errors.js";
+import { AgentError, isAgentError, throwIfAborted } from "../errors.js";
 import type { ContextEvent } from "../events.js";
 import type { ChatMessage, ChatProvider } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
@@ -165,6 +165,10 @@ async function summarise(
   try {
     const written = summary(await ask(run.provider, smallModel ? 2 : 1));
     if (written) return written;
+    throw new AgentError(
+      "provider_failed",
+      "The model wrote an empty summary, so the conversation is unchanged. Try again, or use another model.",
+    );
   } catch (error) {
     // If the summary fails, continue without it: failing the user's request would be worse. If the user asked for the
     // summary, fail: nothing is lost.
