@@ -41,7 +41,11 @@ const move = (from, to) => {
       return renameSync(from, to);
     } catch (error) {
       if (tries === 1000) throw error;
-      rmSync(to, { recursive: true, force: true });
+      try {
+        rmSync(to, { recursive: true, force: true });
+      } catch {
+        // It made another one meanwhile.
+      }
     }
   }
 };
