@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -38,7 +38,15 @@ export class Runner {
     writeFileSync(join(this.workspace, path), text);
   }
 
-  remove(): void {
+  /** Also ends a proxy that a failed step left: a real runner kills it with the job. */
+  async remove(): Promise<void> {
+    const proxy = join(this.temp, "agent-action", "proxy.json");
+    if (existsSync(proxy)) {
+      const { port, token } = JSON.parse(readFileSync(proxy, "utf8"));
+      const end = { method: "DELETE", headers: { authorization: `Bearer ${token}` } };
+      // One that has ended already refuses the connection.
+      await fetch(`http://127.0.0.1:${port}/`, end).catch(() => undefined);
+    }
     rmSync(this.root, { recursive: true, force: true });
   }
 

@@ -44,7 +44,7 @@ test.skipIf(process.platform !== "linux")(
   async () => {
     // Each ends with the one that started it.
     const program = (code: string): string =>
-      `require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(`${code}; process.stdin.resume()`)}])`;
+      `require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(`${code}; process.stdin.on("end", () => process.exit()).resume()`)}])`;
     const child = startProcess(program(program("globalThis.kept = Buffer.alloc(400 * 1024 * 1024, 1)")));
     const listener = { notify: expect.unreachable, serve: expect.unreachable };
     const channel = child.stdio[3] as Duplex;
